@@ -1,1 +1,37 @@
-//! muslin.
+//! Cloth simulation, to be read in pipeline order:
+//!
+//! ```text
+//! mesh → topology → material → energy ┐
+//!                      force ─────────┼→ model ┐
+//!                      collision ─────┘        ├→ solver → state → output
+//!                      scene ──────────────────┘
+//! ```
+//!
+//! Units are SI throughout: m, kg, s, N, J. The frame is right-handed, +y is up.
+//!
+//! The library opens no file, reads no clock and prints nothing: it takes text, meshes and a clock, and gives states.
+
+pub mod math;
+pub mod parallel;
+pub mod parameter;
+
+pub mod mesh;
+pub mod topology;
+
+pub mod collision;
+pub mod energy;
+pub mod force;
+pub mod material;
+pub mod motion;
+
+pub mod model;
+pub mod scene;
+pub mod state;
+
+pub mod output;
+pub mod solver;
+
+pub mod catalog;
+pub mod simulation;
+
+pub use simulation::{SetupError, Simulation};

@@ -1,0 +1,9 @@
+//! What the crate promises to those who use it.
+
+mod cloth;
+mod export;
+mod npy;
+mod obj_fuzz;
+mod obj_read;
+mod obj_refuse;
+mod obj_write;

@@ -1,0 +1,116 @@
+//! Colours: the transfer curve between linear light and sRGB bytes, and a palette of dyed cloth.
+//!
+//! All shading happens in linear light. Colours of the interface are sRGB in [0, 1], as every colour picker shows them.
+
+use crate::math::{Vec3, vec3};
+
+/// Muted dyes that stay apart from each other, from the background and from the warning red: sRGB in [0, 1].
+pub const CLOTH_COLORS: [[f32; 3]; 6] = [
+    [0.200, 0.420, 0.500], // indigo teal
+    [0.760, 0.450, 0.330], // terracotta
+    [0.830, 0.640, 0.330], // ochre
+    [0.460, 0.560, 0.410], // sage
+    [0.490, 0.340, 0.450], // plum
+    [0.340, 0.420, 0.600], // slate blue
+];
+
+/// The colour of solids: unglazed plaster, sRGB in [0, 1].
+pub const SOLID_COLOR: [f32; 3] = [0.830, 0.815, 0.790];
+
+/// The colour of marked triangles, linear.
+pub(crate) const WARNING: Vec3 = vec3(0.72, 0.035, 0.03);
+
+/// The `index`-th colour of the palette, which repeats.
+pub fn cloth_color(index: usize) -> [f32; 3] {
+    CLOTH_COLORS[index % CLOTH_COLORS.len()]
+}
+
+/// Linear light of an sRGB colour; components outside [0, 1], NaN included, are clamped [IEC 61966-2-1].
+pub(crate) fn linear_from_srgb(color: [f32; 3]) -> Vec3 {
+    let decode = |c: f32| {
+        let c = if c.is_nan() { 0.0 } else { c.clamp(0.0, 1.0) };
+        if c <= 0.040_45 { c / 12.92 } else { libm::powf((c + 0.055) / 1.055, 2.4) }
+    };
+    vec3(decode(color[0]), decode(color[1]), decode(color[2]))
+}
+
+/// The tone of the other side of a cloth: paler, as if dyed from the front; a cloth that is pale already turns darker instead.
+pub(crate) fn back_of(front: Vec3) -> Vec3 {
+    let gray = Vec3::ONE * front.luminance();
+    if front.luminance() < 0.45 {
+        front.mix(gray, 0.1).mix(vec3(0.80, 0.74, 0.66), 0.45)
+    } else {
+        front.mix(gray, 0.2) * 0.55
+    }
+}
+
+/// Keeps highlights from clipping: the identity below the knee, then a curve with the same slope that tends to 1.
+pub(crate) fn shoulder(light: Vec3) -> Vec3 {
+    const KNEE: f32 = 0.72;
+    let bend = |x: f32| {
+        if x <= KNEE {
+            x
+        } else {
+            let t = (x - KNEE) / (1.0 - KNEE);
+            KNEE + (1.0 - KNEE) * t / (1.0 + t)
+        }
+    };
+    vec3(bend(light.x), bend(light.y), bend(light.z))
+}
+
+/// sRGB bytes from linear light, by table.
+///
+/// 4096 steps are enough: the curve is steepest at black, where a step is 12.92 · 255 / 4095 = 0.8 of a byte.
+#[derive(Debug)]
+pub(crate) struct Encoder {
+    table: Vec<u8>,
+}
+
+impl Encoder {
+    const STEPS: usize = 4096;
+
+    pub(crate) fn new() -> Self {
+        let encode = |i: usize| {
+            let x = i as f32 / (Self::STEPS - 1) as f32;
+            let c = if x <= 0.003_130_8 { 12.92 * x } else { 1.055 * libm::powf(x, 1.0 / 2.4) - 0.055 };
+            (c * 255.0 + 0.5) as u8
+        };
+        Self { table: (0..Self::STEPS).map(encode).collect() }
+    }
+
+    pub(crate) fn encode(&self, light: Vec3) -> [u8; 3] {
+        // A float cast saturates and takes NaN to 0, so that the index always exists.
+        let byte = |x: f32| self.table[((x * (Self::STEPS - 1) as f32 + 0.5) as usize).min(Self::STEPS - 1)];
+        [byte(light.x), byte(light.y), byte(light.z)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn srgb_round_trip_is_exact_for_bytes() {
+        let encoder = Encoder::new();
+        for byte in 0..=255_u8 {
+            let c = f32::from(byte) / 255.0;
+            assert_eq!(encoder.encode(linear_from_srgb([c; 3])), [byte; 3]);
+        }
+    }
+
+    #[test]
+    fn colors_that_are_no_colors_are_clamped() {
+        let encoder = Encoder::new();
+        assert_eq!(encoder.encode(vec3(f32::NAN, f32::INFINITY, f32::NEG_INFINITY)), [0, 255, 0]);
+        assert_eq!(linear_from_srgb([f32::NAN, 7.0, -7.0]), vec3(0.0, 1.0, 0.0));
+    }
+
+    #[test]
+    fn both_sides_of_every_cloth_can_be_told_apart() {
+        for color in CLOTH_COLORS.into_iter().chain([[1.0; 3], [0.0; 3], [0.9, 0.87, 0.8]]) {
+            let front = linear_from_srgb(color);
+            let difference = back_of(front) - front;
+            assert!(difference.length() > 0.1, "{color:?} has the back {:?}", back_of(front));
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! Analytic bodies: plane, sphere, capsule and box, each with an exact signed distance.
+
+use crate::math::{Mat3, Scalar, Vec3};
+use crate::motion::{Motion, Pose};
+use crate::scene::{self, ColliderShape};
+
+/// A body in the model: a shape that moves along a path.
+#[derive(Clone, Debug)]
+pub struct Collider {
+    /// The shape in the initial state.
+    pub solid: Solid<f64>,
+    /// How it moves.
+    pub motion: Motion,
+    /// Whether it moves at all.
+    pub moves: bool,
+    /// Coulomb's μ against cloth.
+    pub friction: f64,
+}
+
+/// A shape with a signed distance.
+#[derive(Clone, Copy, Debug)]
+pub enum Solid<S> {
+    /// The half space below a plane.
+    Plane {
+        /// A point of the plane [m].
+        point: Vec3<S>,
+        /// Unit normal, out of the body.
+        normal: Vec3<S>,
+    },
+    /// A ball.
+    Sphere {
+        /// Centre [m].
+        center: Vec3<S>,
+        /// Radius [m].
+        radius: S,
+    },
+    /// All points within a distance of a segment.
+    Capsule {
+        /// One end [m].
+        a: Vec3<S>,
+        /// From that end to the other [m].
+        axis: Vec3<S>,
+        /// Radius [m].
+        radius: S,
+    },
+    /// A box.
+    Box {
+        /// Centre [m].
+        center: Vec3<S>,
+        /// Its own axes, as unit vectors.
+        axes: [Vec3<S>; 3],
+        /// Half the extent along each axis [m].
+        half: Vec3<S>,
+    },
+}
+
+/// What a solid is like at a point.
+#[derive(Clone, Copy, Debug)]
+pub struct Probe<S> {
+    /// Distance to the surface [m], negative inside.
+    pub distance: S,
+    /// The way out: unit gradient of the distance.
+    pub normal: Vec3<S>,
+}
+
+impl Collider {
+    /// From the scene's description.
+    pub fn new(collider: &scene::Collider) -> Self {
+        let solid = Solid::new(&collider.shape);
+        Self {
+            solid,
+            motion: Motion::new(&collider.path, solid.center()),
+            moves: !collider.path.is_still(),
+            friction: collider.friction,
+        }
+    }
+}
+
+impl Solid<f64> {
+    /// From the scene's description.
+    pub fn new(shape: &ColliderShape) -> Self {
+        match *shape {
+            ColliderShape::Plane { point, normal } => {
+                Self::Plane { point: point.into(), normal: Vec3::from(normal).normalized_or_zero() }
+            }
+            ColliderShape::Sphere { center, radius } => Self::Sphere { center: center.into(), radius },
+            ColliderShape::Capsule { a, b, radius } => {
+                Self::Capsule { a: a.into(), axis: Vec3::from(b) - Vec3::from(a), radius }
+            }
+            ColliderShape::Box { center, size, rotate } => Self::Box {
+                center: center.into(),
+                axes: Mat3::from_degrees_xyz(rotate).transposed().0.map(Vec3::from),
+                half: Vec3::from(size) * 0.5,
+            },
+        }
+    }
+
+    /// The point that a turn goes about when the scene names none.
+    fn center(&self) -> Vec3<f64> {
+        match *self {
+            Self::Plane { point, .. } => point,
+            Self::Sphere { center, .. } | Self::Box { center, .. } => center,
+            Self::Capsule { a, axis, .. } => a + axis * 0.5,
+        }
+    }
+
+    /// The shape where a pose puts it.
+    pub fn posed(&self, pose: &Pose<f64>) -> Self {
+        match *self {
+            Self::Plane { point, normal } => Self::Plane { point: pose.apply(point), normal: pose.turn(normal) },
+            Self::Sphere { center, radius } => Self::Sphere { center: pose.apply(center), radius },
+            Self::Capsule { a, axis, radius } => Self::Capsule { a: pose.apply(a), axis: pose.turn(axis), radius },
+            Self::Box { center, axes, half } => {
+                Self::Box { center: pose.apply(center), axes: axes.map(|axis| pose.turn(axis)), half }
+            }
+        }
+    }
+
+    /// In another precision.
+    pub fn cast<T: Scalar>(&self) -> Solid<T> {
+        match *self {
+            Self::Plane { point, normal } => Solid::Plane { point: point.cast(), normal: normal.cast() },
+            Self::Sphere { center, radius } => Solid::Sphere { center: center.cast(), radius: T::from_f64(radius) },
+            Self::Capsule { a, axis, radius } => {
+                Solid::Capsule { a: a.cast(), axis: axis.cast(), radius: T::from_f64(radius) }
+            }
+            Self::Box { center, axes, half } => {
+                Solid::Box { center: center.cast(), axes: axes.map(Vec3::cast), half: half.cast() }
+            }
+        }
+    }
+}
+
+impl<S: Scalar> Solid<S> {
+    /// Distance and way out at a point.
+    #[inline]
+    pub fn probe(&self, p: Vec3<S>) -> Probe<S> {
+        match *self {
+            Self::Plane { point, normal } => Probe { distance: normal.dot(p - point), normal },
+            Self::Sphere { center, radius } => from_core(p - center, radius),
+            Self::Capsule { a, axis, radius } => {
+                let along = (p - a).dot(axis) / axis.norm_squared().max(S::from_f64(f64::from(f32::MIN_POSITIVE)));
+                from_core(p - a - axis * along.max(S::ZERO).min(S::ONE), radius)
+            }
+            Self::Box { center, axes, half } => probe_box(p - center, &axes, half),
+        }
+    }
+}
+
+/// A ball around the nearest point of a core; `d` leads from that point to the probe.
+#[inline]
+fn from_core<S: Scalar>(d: Vec3<S>, radius: S) -> Probe<S> {
+    let norm = d.norm();
+    // In the very core every way out is as good: up.
+    let normal = if norm > S::ZERO { d * (S::ONE / norm) } else { Vec3::new(S::ZERO, S::ONE, S::ZERO) };
+    Probe { distance: norm - radius, normal }
+}
+
+#[inline]
+fn probe_box<S: Scalar>(d: Vec3<S>, axes: &[Vec3<S>; 3], half: Vec3<S>) -> Probe<S> {
+    let local = [axes[0].dot(d), axes[1].dot(d), axes[2].dot(d)];
+    let half = half.to_array();
+    let sign = |x: S| if x < S::ZERO { -S::ONE } else { S::ONE };
+    // Beyond each face; negative = inside of it.
+    let beyond: [S; 3] = std::array::from_fn(|i| local[i].abs() - half[i]);
+    let mut outside = Vec3::ZERO;
+    let mut nearest = 0;
+    for i in 0..3 {
+        outside += axes[i] * (sign(local[i]) * beyond[i].max(S::ZERO));
+        if beyond[i] > beyond[nearest] {
+            nearest = i;
+        }
+    }
+    let distance = outside.norm();
+    if distance > S::ZERO {
+        Probe { distance, normal: outside * (S::ONE / distance) }
+    } else {
+        Probe { distance: beyond[nearest], normal: axes[nearest] * sign(local[nearest]) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::energy::conformance::Random;
+
+    fn solids() -> Vec<Solid<f64>> {
+        [
+            ColliderShape::Plane { point: [0.1, 0.2, 0.3], normal: [1.0, 2.0, -1.0] },
+            ColliderShape::Sphere { center: [0.1, 0.2, 0.3], radius: 0.4 },
+            ColliderShape::Capsule { a: [-0.3, 0.0, 0.1], b: [0.4, 0.2, 0.0], radius: 0.2 },
+            ColliderShape::Capsule { a: [0.1; 3], b: [0.1; 3], radius: 0.2 },
+            ColliderShape::Box { center: [0.1, 0.0, 0.0], size: [0.5, 0.7, 0.9], rotate: [10.0, 20.0, 30.0] },
+        ]
+        .iter()
+        .map(Solid::new)
+        .collect()
+    }
+
+    #[test]
+    fn going_out_by_the_distance_reaches_the_surface() {
+        let mut random = Random::new(3);
+        for solid in solids() {
+            for _ in 0..200 {
+                let p = random.vector();
+                let probe = solid.probe(p);
+                assert!((probe.normal.norm() - 1.0).abs() < 1e-12, "{solid:?}: normal {:?}", probe.normal);
+                let surface = solid.probe(p - probe.normal * probe.distance);
+                assert!(surface.distance.abs() < 1e-12, "{solid:?} at {p:?}: {}", surface.distance);
+            }
+        }
+    }
+
+    #[test]
+    fn the_normal_is_the_gradient_of_the_distance() {
+        let mut random = Random::new(5);
+        let h = 1e-6;
+        for solid in solids() {
+            for _ in 0..100 {
+                let p = random.vector();
+                let distance = |d: Vec3<f64>| solid.probe(p + d).distance;
+                let slope = |axis: Vec3<f64>| (distance(axis * h) - distance(axis * -h)) / (2.0 * h);
+                let gradient = Vec3::new(
+                    slope(Vec3::new(1.0, 0.0, 0.0)),
+                    slope(Vec3::new(0.0, 1.0, 0.0)),
+                    slope(Vec3::new(0.0, 0.0, 1.0)),
+                );
+                // Not differentiable where two faces are equally near: there the slopes have no unit length.
+                if (gradient.norm() - 1.0).abs() < 1e-6 {
+                    assert!((gradient - solid.probe(p).normal).norm() < 1e-5, "{solid:?} at {p:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_core_has_a_way_out() {
+        for solid in solids() {
+            let probe = solid.probe(solid.center());
+            assert!(probe.normal.is_finite() && probe.distance <= 0.0, "{solid:?}: {probe:?}");
+        }
+    }
+}

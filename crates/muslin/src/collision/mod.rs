@@ -1,0 +1,7 @@
+//! Finds what touches; what to do about it is an energy ([`energy::contact`](crate::energy::contact)).
+
+mod collider;
+mod intersection;
+
+pub use collider::{Collider, Probe, Solid};
+pub use intersection::count_intersections;

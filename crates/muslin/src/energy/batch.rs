@@ -1,0 +1,134 @@
+//! All elements of one model on one cloth.
+
+use std::ops::Range;
+
+use super::{Energy, Site, Stiffness};
+use crate::math::Vec3;
+use crate::solver::{pbd, xpbd};
+use crate::topology::color;
+
+/// The elements of one model, sorted by colour: elements of a colour share no vertex.
+pub struct Batch<E: Energy<N>, const N: usize> {
+    stencils: Vec<[u32; N]>,
+    rest: Vec<E::Rest<f64>>,
+    /// The same in the precision of the fast sweeps.
+    rest_single: Vec<E::Rest<f32>>,
+    colors: Vec<Range<usize>>,
+    vertex_count: usize,
+    projection: Option<f64>,
+    damping: f64,
+}
+
+impl<E: Energy<N>, const N: usize> Batch<E, N> {
+    /// Colours the elements and stores them in the order of their colours.
+    ///
+    /// `elements` pairs stencils (indices into the state) with their rest data; `damping` is the time constant τ [s].
+    pub fn new(site: &Site<'_>, stiffness: Stiffness, damping: f64, elements: Vec<([u32; N], E::Rest<f64>)>) -> Self {
+        let stencils: Vec<[u32; N]> = elements.iter().map(|e| e.0).collect();
+        let coloring = color(&stencils, site.vertex_count);
+        let in_color_order = |e: &u32| &elements[*e as usize];
+        let batch = Self {
+            stencils: coloring.order.iter().map(|e| in_color_order(e).0).collect(),
+            rest: coloring.order.iter().map(|e| in_color_order(e).1).collect(),
+            rest_single: coloring.order.iter().map(|e| E::cast(&in_color_order(e).1)).collect(),
+            colors: coloring.ranges,
+            vertex_count: site.vertex_count,
+            projection: stiffness.projection(),
+            damping,
+        };
+        // The parallel sweeps rely on this for memory safety, so it is checked, not assumed.
+        assert!(batch.colors_are_disjoint(), "{}: the colouring puts two elements of a vertex together", E::NAME);
+        batch
+    }
+
+    fn colors_are_disjoint(&self) -> bool {
+        let mut last_color = vec![u32::MAX; self.vertex_count];
+        let whole = self.colors.iter().map(Range::len).sum::<usize>() == self.stencils.len();
+        whole
+            && self.colors.iter().zip(0_u32..).all(|(range, color)| {
+                self.stencils[range.clone()].iter().flatten().all(|&v| {
+                    last_color.get_mut(v as usize).is_some_and(|last| std::mem::replace(last, color) != color)
+                })
+            })
+    }
+
+    /// Vertices of each element.
+    pub fn stencils(&self) -> &[[u32; N]] {
+        &self.stencils
+    }
+
+    /// Rest data of each element.
+    pub fn rest(&self) -> &[E::Rest<f64>] {
+        &self.rest
+    }
+
+    /// Rest data of each element in single precision.
+    pub fn rest_single(&self) -> &[E::Rest<f32>] {
+        &self.rest_single
+    }
+
+    /// Runs of elements that may be moved together.
+    pub fn colors(&self) -> &[Range<usize>] {
+        &self.colors
+    }
+
+    /// PBD's k, where the scene gave that.
+    pub fn projection(&self) -> Option<f64> {
+        self.projection
+    }
+
+    /// Internal damping τ [s].
+    pub fn damping(&self) -> f64 {
+        self.damping
+    }
+
+    /// Length a state must have.
+    pub fn vertex_count(&self) -> usize {
+        self.vertex_count
+    }
+}
+
+/// A batch with its model erased: one virtual call per sweep, none per element.
+///
+/// Each supertrait is the sweep of one solver and lives in that solver's file.
+pub trait Term:
+    xpbd::Project<f32> + xpbd::Project<f64> + pbd::Project<f32> + pbd::Project<f64> + Send + Sync
+{
+    /// [`Energy::NAME`].
+    fn name(&self) -> &'static str;
+    /// Number of elements.
+    fn element_count(&self) -> usize;
+    /// Number of colours.
+    fn color_count(&self) -> usize;
+    /// Σψ [J].
+    fn value(&self, x: &[Vec3<f64>]) -> f64;
+    /// `out += ∂E/∂x` [N].
+    fn add_gradient(&self, x: &[Vec3<f64>], out: &mut [Vec3<f64>]);
+}
+
+impl<E: Energy<N>, const N: usize> Term for Batch<E, N> {
+    fn name(&self) -> &'static str {
+        E::NAME
+    }
+
+    fn element_count(&self) -> usize {
+        self.stencils.len()
+    }
+
+    fn color_count(&self) -> usize {
+        self.colors.len()
+    }
+
+    fn value(&self, x: &[Vec3<f64>]) -> f64 {
+        self.stencils.iter().zip(&self.rest).map(|(s, r)| E::value(r, &s.map(|v| x[v as usize]))).sum()
+    }
+
+    fn add_gradient(&self, x: &[Vec3<f64>], out: &mut [Vec3<f64>]) {
+        for (stencil, rest) in self.stencils.iter().zip(&self.rest) {
+            let gradient = E::gradient(rest, &stencil.map(|v| x[v as usize]));
+            for (&v, g) in stencil.iter().zip(gradient) {
+                out[v as usize] += g;
+            }
+        }
+    }
+}

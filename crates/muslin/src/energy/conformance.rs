@@ -1,0 +1,153 @@
+//! The checks that every energy passes; a model's test module calls [`check`] and adds its own.
+
+use super::{Constraint, Energy, Multiplier};
+use crate::math::{Dual, Mat3, Vec3};
+
+/// A small deterministic generator (xorshift64*), so that a failure repeats.
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed | 1)
+    }
+
+    /// Uniform in [−1, 1).
+    pub(crate) fn next(&mut self) -> f64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+    }
+
+    pub(crate) fn vector(&mut self) -> Vec3<f64> {
+        Vec3::new(self.next(), self.next(), self.next())
+    }
+}
+
+/// Random elements of the size of one metre.
+pub(crate) fn random_stencils<const N: usize>() -> Vec<[Vec3<f64>; N]> {
+    let mut random = Random::new(7);
+    (0..100).map(|_| std::array::from_fn(|_| random.vector())).collect()
+}
+
+/// Everything an energy must hold, at every sample.
+pub(crate) fn check<E: Energy<N>, const N: usize>(rest: &E::Rest<f64>, samples: &[[Vec3<f64>; N]]) {
+    collapsed_elements_stay_finite::<E, N>(rest);
+    let mut random = Random::new(11);
+    for x in samples {
+        gradient_is_exact::<E, N>(rest, x);
+        no_net_force_or_torque::<E, N>(rest, x);
+        row_agrees::<E, N>(rest, x);
+        rigid_motion_changes_nothing::<E, N>(rest, x, &mut random);
+        single_precision_agrees::<E, N>(rest, x);
+    }
+}
+
+fn scale_of<const N: usize>(gradient: &[Vec3<f64>; N]) -> f64 {
+    gradient.iter().map(|g| g.norm()).fold(1e-300, f64::max)
+}
+
+fn collapsed_elements_stay_finite<E: Energy<N>, const N: usize>(rest: &E::Rest<f64>) {
+    let line: [Vec3<f64>; N] = std::array::from_fn(|i| Vec3::new(i as f64, 2.0 * i as f64, 0.0));
+    let mut pair = line;
+    pair[1] = pair[0];
+    for x in [[Vec3::splat(1.0); N], line, pair, line.map(|p| p * 1e-30)] {
+        let row = E::row(rest, &x);
+        let finite = E::value(rest, &x).is_finite()
+            && row.value().norm_squared().is_finite()
+            && (0..N).all(|i| row.pull(i, row.value()).is_finite())
+            && E::gradient(rest, &x).iter().all(|g| g.is_finite());
+        assert!(finite, "{}: not finite at the collapsed element {x:?}", E::NAME);
+        let single = x.map(Vec3::cast::<f32>);
+        let row = E::row(&E::cast::<f32>(rest), &single);
+        assert!((0..N).all(|i| row.pull(i, row.value()).is_finite()), "{}: f32 not finite at {x:?}", E::NAME);
+    }
+}
+
+fn gradient_is_exact<E: Energy<N>, const N: usize>(rest: &E::Rest<f64>, x: &[Vec3<f64>; N]) {
+    let gradient = E::gradient(rest, x);
+    let scale = scale_of(&gradient);
+    let dual_rest = E::cast::<Dual<f64>>(rest);
+    for i in 0..N {
+        for axis in 0..3 {
+            let seeded: [Vec3<Dual<f64>>; N] = std::array::from_fn(|j| {
+                let mut p = x[j].to_array().map(Dual::constant);
+                if j == i {
+                    p[axis] = Dual::variable(p[axis].value);
+                }
+                p.into()
+            });
+            let expected = E::value(&dual_rest, &seeded).derivative;
+            let got = gradient[i].to_array()[axis];
+            assert!(
+                (got - expected).abs() <= 1e-11 * scale,
+                "{}: ∂ψ/∂x[{i}][{axis}] is {got}, dual numbers say {expected} at {x:?}",
+                E::NAME
+            );
+        }
+    }
+}
+
+fn no_net_force_or_torque<E: Energy<N>, const N: usize>(rest: &E::Rest<f64>, x: &[Vec3<f64>; N]) {
+    let gradient = E::gradient(rest, x);
+    let scale = scale_of(&gradient);
+    let mut force = Vec3::ZERO;
+    let mut torque = Vec3::ZERO;
+    for (x, g) in x.iter().zip(gradient) {
+        force += g;
+        torque += x.cross(g);
+    }
+    assert!(force.norm() <= 1e-12 * scale, "{}: net force {force:?} at {x:?}", E::NAME);
+    assert!(torque.norm() <= 1e-12 * scale, "{}: net torque {torque:?} at {x:?}", E::NAME);
+}
+
+fn row_agrees<E: Energy<N>, const N: usize>(rest: &E::Rest<f64>, x: &[Vec3<f64>; N]) {
+    let row = E::row(rest, x);
+    let psi = row.value().norm_squared() / (2.0 * row.compliance());
+    let value = E::value(rest, x);
+    assert!((psi - value).abs() <= 1e-13 * value, "{}: C²/2α = {psi}, but ψ = {value}", E::NAME);
+    // ∇ψ = ∇C C/α, and Σw‖∇C‖² from the same gradients.
+    let gradient = E::gradient(rest, x);
+    let scale = scale_of(&gradient);
+    for i in 0..N {
+        let from_row = row.pull(i, row.value() * (1.0 / row.compliance()));
+        assert!((from_row - gradient[i]).norm() <= 1e-12 * scale, "{}: row gradient {i} at {x:?}", E::NAME);
+    }
+    // A small move along d changes C by ∇C·d.
+    let d: [Vec3<f64>; N] = std::array::from_fn(|i| Vec3::new(0.3, -0.2, 0.1 * i as f64) * 1e-7);
+    let moved: [Vec3<f64>; N] = std::array::from_fn(|i| x[i] + d[i]);
+    let change = E::row(rest, &moved).value() + -row.value();
+    let error = (change + -row.along(&d)).norm_squared().sqrt();
+    let size = (0..N).map(|i| row.pull(i, row.value()).norm()).fold(1.0, f64::max);
+    assert!(error <= 1e-9 * size * size, "{}: ∇C·d is off by {error} at {x:?}", E::NAME);
+}
+
+fn rigid_motion_changes_nothing<E: Energy<N>, const N: usize>(
+    rest: &E::Rest<f64>,
+    x: &[Vec3<f64>; N],
+    random: &mut Random,
+) {
+    let turn = Mat3::about(random.vector().normalized_or_zero(), 3.0 * random.next());
+    let shift = random.vector() * 10.0;
+    let moved = x.map(|p| turn.apply(p) + shift);
+    let (value, after) = (E::value(rest, x), E::value(rest, &moved));
+    assert!((value - after).abs() <= 1e-11 * value.max(1e-3), "{}: ψ {value} became {after} at {x:?}", E::NAME);
+    let gradient = E::gradient(rest, x);
+    let scale = scale_of(&gradient);
+    for (before, after) in gradient.into_iter().zip(E::gradient(rest, &moved)) {
+        let error = (turn.apply(before) - after).norm();
+        assert!(error <= 1e-10 * scale, "{}: a force did not turn with the element: {error} at {x:?}", E::NAME);
+    }
+}
+
+fn single_precision_agrees<E: Energy<N>, const N: usize>(rest: &E::Rest<f64>, x: &[Vec3<f64>; N]) {
+    let single = x.map(Vec3::cast::<f32>);
+    // Compared at the rounded positions, so that only the arithmetic differs.
+    let rounded = single.map(Vec3::cast::<f64>);
+    let gradient = E::gradient(rest, &rounded);
+    let scale = scale_of(&gradient);
+    for (a, b) in gradient.into_iter().zip(E::gradient(&E::cast::<f32>(rest), &single)) {
+        let error = (a - b.cast()).norm();
+        assert!(error <= 1e-3 * scale, "{}: f32 differs by {error} of {scale} at {x:?}", E::NAME);
+    }
+}

@@ -1,0 +1,86 @@
+//! Contact of a vertex with a body: a rigid one-sided constraint with Coulomb friction.
+//!
+//! ```text
+//! C = d(x) − t ≥ 0        d signed distance, t thickness [m]
+//! ```
+//!
+//! The projection moves the vertex by the depth −C along the normal. That move stands for the normal impulse
+//! (depth·m/h), so Coulomb's law bounds the tangential move by μ times it:
+//!
+//! ```text
+//! Δx_n = −C n,    Δx_t = −s · min(1, μ|C|/‖s‖)        s = the tangential step relative to the surface
+//! ```
+//!
+//! Below the bound the vertex sticks exactly; above it, it slows down by μ g cos β on a slope of angle β: the law of
+//! a sliding block, for any step.
+//!
+//! A vertex that was already inside when the substep began is lifted together with its previous position, so that
+//! the old depth leaves without becoming velocity (depth/h would be a shot).
+//!
+//! [Bender et al. 2014, §5.1], [Macklin et al. 2014, §6.1].
+
+use crate::math::{Scalar, Vec3};
+
+/// A vertex that is too near, and where it was.
+#[derive(Clone, Copy, Debug)]
+pub struct Touch<S> {
+    /// d(x) − t now [m]; negative.
+    pub gap: S,
+    /// d(x) − t at the start of the substep [m].
+    pub previous_gap: S,
+    /// Unit normal, out of the body.
+    pub normal: Vec3<S>,
+    /// How far the surface at this point moved in the substep [m].
+    pub surface_step: Vec3<S>,
+    /// μ.
+    pub friction: S,
+}
+
+/// Position and previous position after contact [m].
+#[inline]
+pub fn project<S: Scalar>(touch: &Touch<S>, x: Vec3<S>, previous: Vec3<S>) -> (Vec3<S>, Vec3<S>) {
+    let depth = -touch.gap;
+    let old_depth = (-touch.previous_gap).max(S::ZERO).min(depth);
+    let previous = previous + touch.normal * old_depth;
+    let x = x + touch.normal * depth;
+    let step = x - previous - touch.surface_step;
+    let slip = step - touch.normal * step.dot(touch.normal);
+    let limit = touch.friction * (depth - old_depth);
+    let length = slip.norm();
+    let part = if length > limit { limit / length } else { S::ONE };
+    (x - slip * part, previous)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn on_ground(gap: f64, friction: f64) -> Touch<f64> {
+        Touch { gap, previous_gap: 0.0, normal: Vec3::new(0.0, 1.0, 0.0), surface_step: Vec3::ZERO, friction }
+    }
+
+    #[test]
+    fn friction_stops_a_small_slip_and_slows_a_large_one() {
+        let previous = Vec3::ZERO;
+        let (x, _) = project(&on_ground(-0.1, 0.5), Vec3::new(0.04, -0.1, 0.0), previous);
+        assert_eq!(x, Vec3::ZERO);
+        let (x, _) = project(&on_ground(-0.1, 0.5), Vec3::new(0.2, -0.1, 0.0), previous);
+        assert!((x - Vec3::new(0.15, 0.0, 0.0)).norm() < 1e-15, "{x:?}");
+    }
+
+    #[test]
+    fn a_moving_surface_carries_what_sticks_to_it() {
+        let touch = Touch { surface_step: Vec3::new(0.02, 0.0, 0.0), ..on_ground(-0.1, 0.5) };
+        let (x, _) = project(&touch, Vec3::new(0.0, -0.1, 0.0), Vec3::ZERO);
+        assert!((x - Vec3::new(0.02, 0.0, 0.0)).norm() < 1e-15, "{x:?}");
+    }
+
+    #[test]
+    fn an_old_depth_does_not_become_velocity() {
+        let touch = Touch { previous_gap: -0.1, ..on_ground(-0.1, 0.5) };
+        let start = Vec3::new(0.0, -0.1, 0.0);
+        let (x, previous) = project(&touch, start, start);
+        assert_eq!(x - previous, Vec3::ZERO);
+        assert_eq!(x, Vec3::ZERO);
+    }
+}

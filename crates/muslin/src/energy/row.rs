@@ -1,0 +1,199 @@
+//! Energies as compliant constraints: what the position-based solvers ask of an element.
+//!
+//! ```text
+//! ψ = ‖C‖² / 2α        C(x) constraint, α compliance (inverse stiffness)
+//! ```
+//!
+//! C is a number for most models. For the quadratic bending model it is a vector, whose three components do not
+//! interact; writing it as such is exact and cheaper than three rows.
+
+use std::ops::{Add, Mul, Neg};
+
+use crate::math::{Scalar, Vec3};
+
+/// A constraint linearised at one state of an element.
+pub trait Constraint<S: Scalar, const N: usize>: Copy {
+    /// The type of C and of its multiplier λ.
+    type Multiplier: Multiplier<S>;
+
+    /// C(x).
+    fn value(&self) -> Self::Multiplier;
+    /// α.
+    fn compliance(&self) -> S;
+    /// Σ wᵢ ‖∇ᵢC‖², `w` inverse masses [1/kg].
+    fn inverse_inertia(&self, w: &[S; N]) -> S;
+    /// Σ ∇ᵢC · dᵢ.
+    fn along(&self, d: &[Vec3<S>; N]) -> Self::Multiplier;
+    /// ∇ᵢC λ.
+    fn pull(&self, vertex: usize, multiplier: Self::Multiplier) -> Vec3<S>;
+}
+
+/// A value of a constraint: a number or a vector.
+pub trait Multiplier<S: Scalar>: Copy + Add<Output = Self> + Neg<Output = Self> + Mul<S, Output = Self> {
+    /// Numbers it takes to store one.
+    const LANES: usize;
+    /// From storage; `lanes` holds [`LANES`](Self::LANES) numbers.
+    fn load(lanes: impl Fn(usize) -> S) -> Self;
+    /// To storage.
+    fn store(self, lane: impl FnMut(usize, S));
+    /// ‖C‖².
+    fn norm_squared(self) -> S;
+}
+
+impl<S: Scalar> Multiplier<S> for S {
+    const LANES: usize = 1;
+    #[inline(always)]
+    fn load(lanes: impl Fn(usize) -> S) -> Self {
+        lanes(0)
+    }
+    #[inline(always)]
+    fn store(self, mut lane: impl FnMut(usize, S)) {
+        lane(0, self);
+    }
+    #[inline(always)]
+    fn norm_squared(self) -> S {
+        self * self
+    }
+}
+
+impl<S: Scalar> Multiplier<S> for Vec3<S> {
+    const LANES: usize = 3;
+    #[inline(always)]
+    fn load(lanes: impl Fn(usize) -> S) -> Self {
+        Self::new(lanes(0), lanes(1), lanes(2))
+    }
+    #[inline(always)]
+    fn store(self, mut lane: impl FnMut(usize, S)) {
+        lane(0, self.x);
+        lane(1, self.y);
+        lane(2, self.z);
+    }
+    #[inline(always)]
+    fn norm_squared(self) -> S {
+        Vec3::norm_squared(self)
+    }
+}
+
+/// A scalar constraint.
+#[derive(Clone, Copy, Debug)]
+pub struct Row<S, const N: usize> {
+    /// C.
+    pub value: S,
+    /// ∇ᵢC.
+    pub gradient: [Vec3<S>; N],
+    /// α.
+    pub compliance: S,
+}
+
+impl<S: Scalar, const N: usize> Constraint<S, N> for Row<S, N> {
+    type Multiplier = S;
+
+    #[inline(always)]
+    fn value(&self) -> S {
+        self.value
+    }
+    #[inline(always)]
+    fn compliance(&self) -> S {
+        self.compliance
+    }
+    #[inline(always)]
+    fn inverse_inertia(&self, w: &[S; N]) -> S {
+        let mut sum = S::ZERO;
+        for i in 0..N {
+            sum += w[i] * self.gradient[i].norm_squared();
+        }
+        sum
+    }
+    #[inline(always)]
+    fn along(&self, d: &[Vec3<S>; N]) -> S {
+        let mut sum = S::ZERO;
+        for i in 0..N {
+            sum += self.gradient[i].dot(d[i]);
+        }
+        sum
+    }
+    #[inline(always)]
+    fn pull(&self, vertex: usize, multiplier: S) -> Vec3<S> {
+        self.gradient[vertex] * multiplier
+    }
+}
+
+/// A scalar constraint on the distance of two points: its gradients are −n and n with ‖n‖ = 1.
+#[derive(Clone, Copy, Debug)]
+pub struct PairRow<S> {
+    /// C.
+    pub value: S,
+    /// n, from the first point to the second; zero where they coincide.
+    pub direction: Vec3<S>,
+    /// α.
+    pub compliance: S,
+}
+
+impl<S: Scalar> Constraint<S, 2> for PairRow<S> {
+    type Multiplier = S;
+
+    #[inline(always)]
+    fn value(&self) -> S {
+        self.value
+    }
+    #[inline(always)]
+    fn compliance(&self) -> S {
+        self.compliance
+    }
+    #[inline(always)]
+    fn inverse_inertia(&self, w: &[S; 2]) -> S {
+        w[0] + w[1]
+    }
+    #[inline(always)]
+    fn along(&self, d: &[Vec3<S>; 2]) -> S {
+        self.direction.dot(d[1] - d[0])
+    }
+    #[inline(always)]
+    fn pull(&self, vertex: usize, multiplier: S) -> Vec3<S> {
+        self.direction * if vertex == 0 { -multiplier } else { multiplier }
+    }
+}
+
+/// A vector constraint that is linear in the positions: C = Σ kᵢ xᵢ, so ∇ᵢC = kᵢ I.
+#[derive(Clone, Copy, Debug)]
+pub struct LinearRow<S, const N: usize> {
+    /// C.
+    pub value: Vec3<S>,
+    /// kᵢ.
+    pub weights: [S; N],
+    /// α.
+    pub compliance: S,
+}
+
+impl<S: Scalar, const N: usize> Constraint<S, N> for LinearRow<S, N> {
+    type Multiplier = Vec3<S>;
+
+    #[inline(always)]
+    fn value(&self) -> Vec3<S> {
+        self.value
+    }
+    #[inline(always)]
+    fn compliance(&self) -> S {
+        self.compliance
+    }
+    #[inline(always)]
+    fn inverse_inertia(&self, w: &[S; N]) -> S {
+        let mut sum = S::ZERO;
+        for i in 0..N {
+            sum += w[i] * (self.weights[i] * self.weights[i]);
+        }
+        sum
+    }
+    #[inline(always)]
+    fn along(&self, d: &[Vec3<S>; N]) -> Vec3<S> {
+        let mut sum = Vec3::ZERO;
+        for i in 0..N {
+            sum += d[i] * self.weights[i];
+        }
+        sum
+    }
+    #[inline(always)]
+    fn pull(&self, vertex: usize, multiplier: Vec3<S>) -> Vec3<S> {
+        multiplier * self.weights[vertex]
+    }
+}

@@ -1,0 +1,95 @@
+//! The three forms in which a scene may give a stiffness.
+
+use crate::parameter::{Kind, Parameter, Setting, Settings};
+
+/// How stiff a model is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Stiffness {
+    /// Physical: Y [N/m] for stretch, B [N·m] for bending; independent of mesh and time step.
+    Physical(f64),
+    /// α of every constraint, as in the XPBD literature.
+    Compliance(f64),
+    /// k in [0, 1], the part of the error that a PBD step removes.
+    Projection(f64),
+}
+
+impl Stiffness {
+    /// Reads the one form that the scene module let through.
+    pub fn read(settings: &Settings) -> Option<Self> {
+        let form = |name, make: fn(f64) -> Self| settings.number(name).map(make);
+        form("stiffness", Self::Physical)
+            .or_else(|| form("compliance", Self::Compliance))
+            .or_else(|| form("k", Self::Projection))
+    }
+
+    /// α of a constraint whose compliance at unit stiffness is `unit`; zero for [`Projection`](Self::Projection).
+    pub fn compliance(self, unit: f64) -> f64 {
+        match self {
+            Self::Physical(stiffness) => unit / stiffness,
+            Self::Compliance(compliance) => compliance,
+            Self::Projection(_) => 0.0,
+        }
+    }
+
+    /// PBD's k, if that is the form.
+    pub fn projection(self) -> Option<f64> {
+        match self {
+            Self::Projection(k) => Some(k),
+            _ => None,
+        }
+    }
+}
+
+/// A stiffness in physical units with its default.
+pub const fn physical(unit: &'static str, default: f64, meaning: &'static str) -> Parameter {
+    Parameter { name: "stiffness", unit, kind: Kind::Positive, default: Some(Setting::Number(default)), meaning }
+}
+
+/// α, given directly.
+pub const fn compliance(unit: &'static str) -> Parameter {
+    Parameter {
+        name: "compliance",
+        unit,
+        kind: Kind::Number { min: 0.0, max: f64::INFINITY },
+        default: None,
+        meaning: "inverse stiffness α of every constraint (raw XPBD form); 0 = rigid",
+    }
+}
+
+/// PBD's k.
+pub const K: Parameter = Parameter {
+    name: "k",
+    unit: "",
+    kind: Kind::Number { min: 0.0, max: 1.0 },
+    default: None,
+    meaning: "part of the error removed in one step (raw PBD form), whatever the number of iterations",
+};
+
+/// Internal damping.
+pub const DAMPING: Parameter = Parameter {
+    name: "damping",
+    unit: "s",
+    kind: Kind::Number { min: 0.0, max: f64::INFINITY },
+    default: Some(Setting::Number(0.0)),
+    meaning: "time constant of internal damping: damping force = time constant × stiffness × rate",
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_form_is_read() {
+        let mut settings = Settings::default();
+        assert_eq!(Stiffness::read(&settings), None);
+        settings.set("compliance", Setting::Number(1e-3));
+        assert_eq!(Stiffness::read(&settings), Some(Stiffness::Compliance(1e-3)));
+    }
+
+    #[test]
+    fn physical_stiffness_divides_the_unit_compliance() {
+        assert_eq!(Stiffness::Physical(4.0).compliance(2.0), 0.5);
+        assert_eq!(Stiffness::Compliance(3.0).compliance(2.0), 3.0);
+        assert_eq!(Stiffness::Projection(0.5).compliance(2.0), 0.0);
+    }
+}

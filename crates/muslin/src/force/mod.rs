@@ -1,0 +1,5 @@
+//! What acts on cloth without being a potential of its shape.
+
+pub mod wind;
+
+pub use wind::Wind;

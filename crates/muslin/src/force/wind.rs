@@ -1,0 +1,104 @@
+//! Moving air: drag and lift on every triangle.
+//!
+//! ```text
+//! u = wind − v (air seen from the triangle),  n = unit normal turned so that n·u ≥ 0
+//! F = ½ ρ A (u·n) [ (C_D − C_L) u + C_L ‖u‖ n ]
+//! ```
+//!
+//! ρ density of the air [kg/m³], A area now [m²], C_D and C_L drag and lift coefficients. A triangle across the wind
+//! feels ½ρAC_D‖u‖² along it, one along the wind feels nothing, one at an angle is pushed along its normal by the
+//! lift part. Each corner takes a third.
+//!
+//! [Keckeisen et al. 2004], [Wilson et al. 2014].
+
+use crate::math::{Scalar, Vec3};
+use crate::scene;
+
+/// Air and how cloth feels it.
+#[derive(Clone, Copy, Debug)]
+pub struct Wind<S> {
+    /// Velocity of the air [m/s].
+    pub velocity: Vec3<S>,
+    /// C_D.
+    pub drag: S,
+    /// C_L.
+    pub lift: S,
+    /// ½ρ [kg/m³].
+    pub half_density: S,
+}
+
+impl Wind<f64> {
+    /// From the scene's description; `None` if it exerts no force.
+    pub fn new(wind: &scene::Wind) -> Option<Self> {
+        let acts = wind.air_density > 0.0 && (wind.drag > 0.0 || wind.lift > 0.0);
+        acts.then(|| Self {
+            velocity: wind.velocity.into(),
+            drag: wind.drag,
+            lift: wind.lift,
+            half_density: 0.5 * wind.air_density,
+        })
+    }
+
+    /// In another precision.
+    pub fn cast<T: Scalar>(&self) -> Wind<T> {
+        Wind {
+            velocity: self.velocity.cast(),
+            drag: T::from_f64(self.drag),
+            lift: T::from_f64(self.lift),
+            half_density: T::from_f64(self.half_density),
+        }
+    }
+}
+
+impl<S: Scalar> Wind<S> {
+    /// Force on each corner of a triangle [N], from its corners and their velocities.
+    #[inline]
+    pub fn corner_force(&self, x: [Vec3<S>; 3], v: [Vec3<S>; 3]) -> Vec3<S> {
+        let third = S::from_f64(1.0 / 3.0);
+        let u = self.velocity - (v[0] + v[1] + v[2]) * third;
+        let doubled = (x[1] - x[0]).cross(x[2] - x[0]);
+        let area = doubled.norm() * S::from_f64(0.5);
+        let normal = doubled.normalized_or_zero();
+        let facing = normal.dot(u);
+        let (normal, facing) = if facing < S::ZERO { (-normal, -facing) } else { (normal, facing) };
+        let scale = self.half_density * area * facing * third;
+        (u * (self.drag - self.lift) + normal * (self.lift * u.norm())) * scale
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CORNERS: [[f64; 3]; 3] = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+
+    fn force(velocity: [f64; 3], drag: f64, lift: f64) -> Vec3<f64> {
+        let wind = Wind { velocity: velocity.into(), drag, lift, half_density: 0.6 };
+        wind.corner_force(CORNERS.map(Vec3::from), [Vec3::ZERO; 3]) * 3.0
+    }
+
+    #[test]
+    fn a_triangle_across_the_wind_feels_its_drag_from_either_side() {
+        let expected = 0.6 * 0.5 * 1.3 * 4.0;
+        assert!((force([0.0, 0.0, 2.0], 1.3, 0.4) - Vec3::new(0.0, 0.0, expected)).norm() < 1e-14, "front");
+        assert!((force([0.0, 0.0, -2.0], 1.3, 0.4) - Vec3::new(0.0, 0.0, -expected)).norm() < 1e-14, "back");
+    }
+
+    #[test]
+    fn a_triangle_along_the_wind_feels_nothing() {
+        assert!(force([3.0, 0.0, 0.0], 1.3, 0.4).norm() < 1e-15, "it should slip through");
+    }
+
+    #[test]
+    fn lift_alone_pushes_along_the_normal_at_a_slant() {
+        let f = force([1.0, 0.0, 1.0], 0.5, 0.5);
+        assert!(f.x.abs() < 1e-15 && f.z > 0.0, "{f:?}");
+    }
+
+    #[test]
+    fn cloth_that_moves_with_the_air_feels_nothing() {
+        let v = Vec3::new(1.0, -2.0, 3.0);
+        let wind = Wind { velocity: v, drag: 1.0, lift: 1.0, half_density: 0.6 };
+        assert_eq!(wind.corner_force(CORNERS.map(Vec3::from), [v; 3]), Vec3::ZERO);
+    }
+}

@@ -1,0 +1,3 @@
+//! What cloth is made of.
+
+pub mod fabric;

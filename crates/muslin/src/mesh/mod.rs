@@ -1,0 +1,126 @@
+//! Rest geometry: what the user hands in.
+//!
+//! A [`Mesh`] is plain data with public fields, because meshes come from files, from generators and from other
+//! programs, and because nothing about it changes once it is checked. [`check`] says everything that is wrong with
+//! one, [`repair`] mends what can be mended; the rest of the library expects a mesh in which [`check`] finds no error.
+//!
+//! Vertices keep their numbers from the file to the results: pins, paths and the `.npy` output all refer to them.
+
+mod grid;
+mod half_edge;
+mod repair;
+mod survey;
+mod validate;
+
+pub use grid::{Diagonals, GridError, MAX_GRID_VERTICES};
+pub(crate) use half_edge::{EdgeTable, EdgeUses, directed};
+pub use repair::{Repaired, repair};
+pub use validate::{Finding, FindingKind, MAX_COORDINATE, Severity, ZERO_AREA_RATIO, check};
+
+use crate::math::Vec3;
+
+/// A triangle mesh in its rest shape.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Mesh {
+    /// Rest positions [m].
+    pub positions: Vec<[f64; 3]>,
+    /// Vertex triples, counter-clockwise seen from outside.
+    pub triangles: Vec<[u32; 3]>,
+    /// Texture coordinates, where the mesh has them.
+    pub uv: Option<Uv>,
+    /// Named sets of triangles; they may overlap and need not cover the mesh.
+    pub groups: Vec<Group>,
+}
+
+/// Texture coordinates, indexed per corner.
+///
+/// A vertex on a seam has one position and several texture coordinates, so the two are indexed apart: merging them
+/// would either cut the cloth along its seams or lose the seams.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Uv {
+    /// The coordinates [dimensionless].
+    pub coordinates: Vec<[f64; 2]>,
+    /// For each triangle of the mesh, the indices into `coordinates` of its three corners.
+    pub triangles: Vec<[u32; 3]>,
+}
+
+/// A named set of triangles.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Group {
+    /// Its name in the file.
+    pub name: String,
+    /// Indices into [`Mesh::triangles`].
+    pub triangles: Vec<u32>,
+}
+
+/// The smallest box along the axes that holds a mesh.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bounds {
+    /// Its lowest corner [m].
+    pub min: [f64; 3],
+    /// Its highest corner [m].
+    pub max: [f64; 3],
+}
+
+impl Mesh {
+    /// Number of vertices.
+    pub fn vertex_count(&self) -> usize {
+        self.positions.len()
+    }
+
+    /// Number of triangles.
+    pub fn triangle_count(&self) -> usize {
+        self.triangles.len()
+    }
+
+    /// The rest positions of a triangle's corners [m].
+    ///
+    /// # Panics
+    ///
+    /// If there is no such triangle, or if it uses a vertex that does not exist ([`check`] reports that).
+    pub fn triangle(&self, triangle: usize) -> [Vec3<f64>; 3] {
+        self.triangles[triangle].map(|vertex| self.positions[vertex as usize].into())
+    }
+
+    /// The rest area of a triangle [m²].
+    ///
+    /// # Panics
+    ///
+    /// As [`Mesh::triangle`].
+    pub fn area(&self, triangle: usize) -> f64 {
+        let [a, b, c] = self.triangle(triangle);
+        0.5 * (b - a).cross(c - a).norm()
+    }
+
+    /// The rest area of the whole mesh [m²].
+    pub fn total_area(&self) -> f64 {
+        (0..self.triangle_count()).map(|triangle| self.area(triangle)).sum()
+    }
+
+    /// The box around all vertices; `None` where there are none.
+    pub fn bounds(&self) -> Option<Bounds> {
+        let &first = self.positions.first()?;
+        let start = Bounds { min: first, max: first };
+        Some(self.positions.iter().fold(start, |bounds, p| Bounds {
+            min: std::array::from_fn(|axis| bounds.min[axis].min(p[axis])),
+            max: std::array::from_fn(|axis| bounds.max[axis].max(p[axis])),
+        }))
+    }
+
+    /// The mass of every vertex [kg] for cloth of `density` [kg/m²]: a third of the mass of each triangle around it.
+    ///
+    /// Their sum is density × area. A vertex of no triangle gets zero.
+    pub fn lumped_masses(&self, density: f64) -> Vec<f64> {
+        let mut masses = vec![0.0; self.vertex_count()];
+        for (triangle, corners) in self.triangles.iter().enumerate() {
+            let third = density * self.area(triangle) / 3.0;
+            for &vertex in corners {
+                masses[vertex as usize] += third;
+            }
+        }
+        masses
+    }
+}
+
+#[cfg(test)]
+mod tests;

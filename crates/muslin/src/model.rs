@@ -1,0 +1,440 @@
+//! The compiled, immutable side of a simulation: a scene as batches of elements, masses, pins and bodies.
+
+use std::ops::Range;
+
+use crate::collision::Collider;
+use crate::energy::{self, Site, Term, dihedral};
+use crate::force::Wind;
+use crate::math::{Mat3, Vec3};
+use crate::mesh::{self, Mesh};
+use crate::motion::{Motion, Pose};
+use crate::scene::{self, Choice, Scene, Select, Selection, Shape};
+use crate::state::State;
+use crate::topology::{Adjacency, Ordering, Topology, locality_order};
+
+/// Marks a vertex without a pin in [`Model::pin_of_vertex`].
+pub const NOT_PINNED: u32 = u32::MAX;
+
+/// Everything that does not change from step to step.
+///
+/// Vertices of all cloths stand one cloth after the other, each cloth in an order chosen for cache locality.
+pub struct Model {
+    /// The cloths, in the order of the scene.
+    pub cloths: Vec<Cloth>,
+    /// Terms of the potential, in the order they are swept.
+    pub terms: Vec<Box<dyn Term>>,
+    /// m [kg].
+    pub masses: Vec<f64>,
+    /// 1/m [1/kg]; zero for a vertex of no triangle. Pins are not in here: they come and go.
+    pub inverse_masses: Vec<f64>,
+    /// Where every vertex is at time zero [m].
+    pub initial_positions: Vec<Vec3<f64>>,
+    /// Held and led vertices.
+    pub pins: Vec<Pin>,
+    /// Index into [`pins`](Self::pins) for each vertex, or [`NOT_PINNED`].
+    pub pin_of_vertex: Vec<u32>,
+    /// All triangles.
+    pub triangles: Vec<[u32; 3]>,
+    /// The triangles around each vertex.
+    pub vertex_triangles: Adjacency,
+    /// All edges with their rest lengths [m].
+    pub edges: Vec<([u32; 2], f64)>,
+    /// Bodies that the cloth touches.
+    pub colliders: Vec<Collider>,
+    /// g [m/s²].
+    pub gravity: Vec3<f64>,
+    /// Air, if it moves or resists.
+    pub wind: Option<Wind<f64>>,
+    /// Distance kept from bodies [m].
+    pub thickness: f64,
+}
+
+/// One cloth of a model.
+pub struct Cloth {
+    /// Its name in the scene.
+    pub name: String,
+    /// Its vertices in the state.
+    pub vertices: Range<usize>,
+    /// Between the user's numbering and the model's.
+    pub ordering: Ordering,
+    /// The rest shape, scaled, as the user numbers it.
+    pub mesh: Mesh,
+    /// Number of unique edges.
+    pub edge_count: usize,
+    /// Number of inner edges.
+    pub hinge_count: usize,
+    /// Total mass [kg].
+    pub mass: f64,
+    /// Decay of velocities [1/s].
+    pub damping: f64,
+}
+
+/// Vertices led along one path.
+pub struct Pin {
+    motion: Motion,
+    until: Option<f64>,
+}
+
+impl Pin {
+    /// Where the pinned vertices are led at `time` [s]; `None` once they are released.
+    pub fn pose(&self, time: f64) -> Option<Pose<f64>> {
+        // A substep that ends at the very time of release still holds.
+        self.until.is_none_or(|until| time <= until).then(|| self.motion.pose(time))
+    }
+}
+
+/// Something wrong with what a scene refers to: its meshes, or vertices of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Problem {
+    /// Whether the scene can be run all the same.
+    pub severity: mesh::Severity,
+    /// The scene key, for example `cloth[0].pins[1].vertices`.
+    pub place: String,
+    /// What is wrong and what to do.
+    pub message: String,
+}
+
+impl std::fmt::Display for Problem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.place, self.message)
+    }
+}
+
+/// Collects problems so that a user sees all of them at once.
+#[derive(Default)]
+struct Problems(Vec<Problem>);
+
+impl Problems {
+    fn error(&mut self, place: impl Into<String>, message: impl Into<String>) {
+        self.0.push(Problem { severity: mesh::Severity::Error, place: place.into(), message: message.into() });
+    }
+
+    fn warning(&mut self, place: impl Into<String>, message: impl Into<String>) {
+        self.0.push(Problem { severity: mesh::Severity::Warning, place: place.into(), message: message.into() });
+    }
+
+    fn any_error(&self) -> bool {
+        self.0.iter().any(|p| p.severity == mesh::Severity::Error)
+    }
+}
+
+/// Reads the mesh that a scene names; the library itself opens no file.
+pub type LoadMesh<'a> = dyn FnMut(&str) -> Result<Mesh, String> + 'a;
+
+/// A compiled scene: the model, its initial state, and warnings.
+pub struct Compiled {
+    /// The immutable part.
+    pub model: Model,
+    /// The state at time zero.
+    pub state: State,
+    /// What the user should know.
+    pub warnings: Vec<Problem>,
+}
+
+impl Model {
+    /// Compiles a scene; `load` is asked for each mesh file. On failure, everything that is wrong.
+    pub fn compile(scene: &Scene, load: &mut LoadMesh<'_>) -> Result<Compiled, Vec<Problem>> {
+        let mut problems = Problems::default();
+        let meshes: Vec<Option<Mesh>> = scene
+            .cloths
+            .iter()
+            .enumerate()
+            .map(|(i, cloth)| rest_mesh(cloth, &format!("cloth[{i}]"), load, &mut problems))
+            .collect();
+        let sizes = meshes.iter().map(|m| m.as_ref().map_or(0, Mesh::vertex_count));
+        let vertex_count = sizes.sum::<usize>();
+        if u32::try_from(vertex_count).is_err() {
+            problems.error("cloth", format!("the cloths have {vertex_count} vertices together; the limit is 2³² − 1"));
+        }
+        if problems.any_error() {
+            // Pins of the cloths that did load are still checked, so that one look shows everything.
+            for (i, (cloth, mesh)) in scene.cloths.iter().zip(&meshes).enumerate() {
+                if let Some(mesh) = mesh {
+                    select_pins(cloth, mesh, &place_mesh(cloth, mesh), i, &mut problems);
+                }
+            }
+            return Err(problems.0);
+        }
+
+        let mut model = Self::empty(scene);
+        let mut velocities = Vec::with_capacity(vertex_count);
+        for (i, (cloth, mesh)) in scene.cloths.iter().zip(meshes.into_iter().flatten()).enumerate() {
+            model.add_cloth(i, cloth, mesh, vertex_count, &mut problems);
+            velocities.resize(model.masses.len(), Vec3::from(cloth.velocity));
+        }
+        model.vertex_triangles = Adjacency::of_stencils(vertex_count, &model.triangles);
+        if problems.any_error() {
+            return Err(problems.0);
+        }
+        let state = State { positions: model.initial_positions.clone(), velocities, time: 0.0 };
+        Ok(Compiled { model, state, warnings: problems.0 })
+    }
+
+    fn empty(scene: &Scene) -> Self {
+        Self {
+            cloths: Vec::new(),
+            terms: Vec::new(),
+            masses: Vec::new(),
+            inverse_masses: Vec::new(),
+            initial_positions: Vec::new(),
+            pins: Vec::new(),
+            pin_of_vertex: Vec::new(),
+            triangles: Vec::new(),
+            vertex_triangles: Adjacency::default(),
+            edges: Vec::new(),
+            colliders: scene.colliders.iter().map(Collider::new).collect(),
+            gravity: scene.gravity.into(),
+            wind: Wind::new(&scene.wind),
+            thickness: scene.contact.thickness,
+        }
+    }
+
+    fn add_cloth(
+        &mut self,
+        index: usize,
+        cloth: &scene::Cloth,
+        mesh: Mesh,
+        vertex_count: usize,
+        problems: &mut Problems,
+    ) {
+        let placed = place_mesh(cloth, &mesh);
+        let pins = select_pins(cloth, &mesh, &placed, index, problems);
+        let topology = Topology::build(&mesh);
+        let ordering = locality_order(&topology.vertex_neighbors);
+        let (ordered, topology) = if ordering.old_from_new.iter().copied().eq(0..mesh.vertex_count() as u32) {
+            (mesh.clone(), topology)
+        } else {
+            let ordered = ordering.apply(&mesh);
+            let topology = Topology::build(&ordered);
+            (ordered, topology)
+        };
+        let first = self.masses.len();
+        let old_from_new = |new: usize| ordering.old_from_new[new] as usize;
+
+        let masses = ordered.lumped_masses(cloth.material.density);
+        let mass = masses.iter().sum();
+        self.inverse_masses.extend(masses.iter().map(|&m| if m > 0.0 { 1.0 / m } else { 0.0 }));
+        self.masses.extend(masses);
+        self.initial_positions.extend((0..mesh.vertex_count()).map(|new| placed[old_from_new(new)]));
+
+        let mut clamped = vec![false; mesh.vertex_count()];
+        self.pin_of_vertex.resize(first + mesh.vertex_count(), NOT_PINNED);
+        for (pin, selected) in cloth.pins.iter().zip(pins) {
+            let center = centroid(selected.iter().map(|&v| placed[v as usize]));
+            for v in selected {
+                let new = ordering.new_from_old[v as usize] as usize;
+                // The first pin that names a vertex keeps it.
+                if self.pin_of_vertex[first + new] == NOT_PINNED {
+                    self.pin_of_vertex[first + new] = self.pins.len() as u32;
+                    clamped[new] = pin.until.is_none();
+                }
+            }
+            self.pins.push(Pin { motion: Motion::new(&pin.path, center), until: pin.until });
+        }
+
+        let site = Site {
+            mesh: &ordered,
+            topology: &topology,
+            clamped: &clamped,
+            first_vertex: first as u32,
+            vertex_count,
+        };
+        warn_if_flattened(index, cloth, &site, problems);
+        self.terms.extend(assemble(energy::STRETCH, &cloth.material.stretch, &site));
+        self.terms.extend(assemble(energy::BEND, &cloth.material.bend, &site));
+        self.triangles.extend(ordered.triangles.iter().map(|&t| site.stencil(t)));
+        self.edges.extend(topology.edges.iter().map(|&[a, b]| (site.stencil([a, b]), site.distance(a, b))));
+        self.cloths.push(Cloth {
+            name: cloth.name.clone(),
+            vertices: first..first + mesh.vertex_count(),
+            edge_count: topology.edges.len(),
+            hinge_count: topology.hinges.len(),
+            mass,
+            damping: cloth.material.damping,
+            ordering,
+            mesh,
+        });
+    }
+
+    /// The cloth of a vertex of the state, and the vertex as the user numbers it.
+    pub fn user_vertex(&self, vertex: usize) -> (&str, usize) {
+        let cloth = self.cloths.iter().find(|c| c.vertices.contains(&vertex));
+        cloth.map_or(("", vertex), |c| (c.name.as_str(), c.ordering.old_from_new[vertex - c.vertices.start] as usize))
+    }
+}
+
+fn assemble(models: &[energy::Model], choice: &Choice, site: &Site<'_>) -> Option<Box<dyn Term>> {
+    let model = models.iter().find(|m| m.entry.name == choice.entry.name)?;
+    (model.assemble)(&choice.settings, site)
+}
+
+/// A curved rest shape under a model that knows only flat ones.
+fn warn_if_flattened(index: usize, cloth: &scene::Cloth, site: &Site<'_>, problems: &mut Problems) {
+    /// Below this a rest shape counts as flat: scanned and exported meshes are never exactly flat.
+    const FLAT_DEGREES: f64 = 2.0;
+    let name = cloth.material.bend.entry.name;
+    if !energy::BEND.iter().any(|m| m.flat_only && m.entry.name == name) {
+        return;
+    }
+    let angle = |hinge: &crate::topology::Hinge| dihedral::angle(&hinge.vertices.map(|v| site.position(v))).abs();
+    let sharpest = site.topology.hinges.iter().map(angle).fold(0.0, f64::max).to_degrees();
+    if sharpest > FLAT_DEGREES {
+        problems.warning(
+            format!("cloth[{index}].material.bend.model"),
+            format!(
+                "\"{name}\" is for flat rest shapes, but this one is bent by up to {sharpest:.0} degrees between \
+                 triangles and will be pulled flat; use \"dihedral\" to keep its shape"
+            ),
+        );
+    }
+}
+
+/// The rest shape of a cloth, scaled and checked.
+fn rest_mesh(cloth: &scene::Cloth, place: &str, load: &mut LoadMesh<'_>, problems: &mut Problems) -> Option<Mesh> {
+    let (mesh, key) = match &cloth.shape {
+        Shape::Grid { size, cells, diagonals } => {
+            (Mesh::grid(*size, *cells, mesh_diagonals(*diagonals)).map_err(|e| e.to_string()), "grid")
+        }
+        Shape::Tube { radius, height, cells } => {
+            (Mesh::tube(*radius, *height, *cells).map_err(|e| e.to_string()), "tube")
+        }
+        Shape::Mesh { file } => (load(file), "mesh"),
+    };
+    let place = format!("{place}.{key}");
+    let mut mesh = mesh.map_err(|message| problems.error(&place, message)).ok()?;
+    for p in &mut mesh.positions {
+        *p = p.map(|x| x * cloth.scale);
+    }
+    if cloth.repair {
+        match mesh::repair(&mesh) {
+            Ok(repaired) => {
+                for note in repaired.notes {
+                    problems.warning(&place, note);
+                }
+                mesh = repaired.mesh;
+            }
+            Err(findings) => {
+                report_findings(&place, &findings, problems);
+                return None;
+            }
+        }
+    }
+    let findings = mesh::check(&mesh);
+    report_findings(&place, &findings, problems);
+    let broken = findings.iter().any(|f| f.severity == mesh::Severity::Error);
+    (!broken).then_some(mesh)
+}
+
+fn report_findings(place: &str, findings: &[mesh::Finding], problems: &mut Problems) {
+    for finding in findings {
+        let remedy = if finding.repairable { "; set repair = true on this cloth to mend it" } else { "" };
+        let message = format!("{}{remedy}", finding.kind);
+        problems.0.push(Problem { severity: finding.severity, place: place.to_owned(), message });
+    }
+}
+
+/// Initial positions: scaled (already), rotated, translated.
+fn place_mesh(cloth: &scene::Cloth, mesh: &Mesh) -> Vec<Vec3<f64>> {
+    let rotation = Mat3::from_degrees_xyz(cloth.rotate);
+    let shift = Vec3::from(cloth.translate);
+    mesh.positions.iter().map(|&p| rotation.apply(p.into()) + shift).collect()
+}
+
+fn centroid(points: impl Iterator<Item = Vec3<f64>>) -> Vec3<f64> {
+    let (sum, count) = points.fold((Vec3::ZERO, 0.0), |(sum, n), p| (sum + p, n + 1.0));
+    if count > 0.0 { sum * (1.0 / count) } else { sum }
+}
+
+/// The vertices of each pin, as the user numbers them.
+fn select_pins(
+    cloth: &scene::Cloth,
+    mesh: &Mesh,
+    placed: &[Vec3<f64>],
+    index: usize,
+    problems: &mut Problems,
+) -> Vec<Vec<u32>> {
+    let select = |(p, pin): (usize, &scene::Pin)| {
+        let selected = select(&pin.selection, mesh, placed);
+        let key = match &pin.selection {
+            Selection::Vertices(_) => "vertices",
+            Selection::Named(_) => "select",
+            Selection::Sphere { .. } | Selection::Box { .. } => "within",
+        };
+        let place = format!("cloth[{index}].pins[{p}].{key}");
+        let count = mesh.vertex_count();
+        match selected.iter().find(|&&v| v as usize >= count) {
+            Some(v) => {
+                let last = count.saturating_sub(1);
+                problems.error(place, format!("vertex {v} is out of range: the cloth has vertices 0 to {last}"));
+                return Vec::new();
+            }
+            None if selected.is_empty() => {
+                problems.error(place, "selects no vertex of this cloth; move or enlarge the region");
+            }
+            None => {}
+        }
+        selected
+    };
+    cloth.pins.iter().enumerate().map(select).collect()
+}
+
+fn select(selection: &Selection, mesh: &Mesh, placed: &[Vec3<f64>]) -> Vec<u32> {
+    let all = 0..mesh.vertex_count() as u32;
+    match selection {
+        Selection::Vertices(list) => list.clone(),
+        Selection::Named(name) => select_named(*name, mesh),
+        Selection::Sphere { center, radius } => {
+            let center = Vec3::from(*center);
+            all.filter(|&v| (placed[v as usize] - center).norm() <= *radius).collect()
+        }
+        Selection::Box { min, max } => {
+            let inside = |p: Vec3<f64>| (0..3).all(|i| (min[i]..=max[i]).contains(&p.to_array()[i]));
+            all.filter(|&v| inside(placed[v as usize])).collect()
+        }
+    }
+}
+
+fn select_named(name: Select, mesh: &Mesh) -> Vec<u32> {
+    let Some(bounds) = mesh.bounds() else { return Vec::new() };
+    let extent = (0..3).map(|i| bounds.max[i] - bounds.min[i]).fold(0.0, f64::max);
+    // Meshes from files carry rounding; a millionth of the cloth is far below any cell.
+    let near = |axis: usize, value: f64| {
+        let at = move |v: &u32| (mesh.positions[*v as usize][axis] - value).abs() <= 1e-6 * extent;
+        (0..mesh.vertex_count() as u32).filter(at).collect()
+    };
+    match name {
+        Select::XMin => near(0, bounds.min[0]),
+        Select::XMax => near(0, bounds.max[0]),
+        Select::YMin => near(1, bounds.min[1]),
+        Select::YMax => near(1, bounds.max[1]),
+        Select::ZMin => near(2, bounds.min[2]),
+        Select::ZMax => near(2, bounds.max[2]),
+        Select::Corners => corners(mesh, &bounds),
+        Select::All => (0..mesh.vertex_count() as u32).collect(),
+    }
+}
+
+/// The vertices nearest to the four corners of the box around the mesh, seen from above.
+fn corners(mesh: &Mesh, bounds: &mesh::Bounds) -> Vec<u32> {
+    let nearest = |x: f64, z: f64| {
+        let distance = |p: &[f64; 3]| (p[0] - x) * (p[0] - x) + (p[2] - z) * (p[2] - z);
+        let order = |a: &(usize, f64), b: &(usize, f64)| a.1.total_cmp(&b.1);
+        mesh.positions.iter().map(distance).enumerate().min_by(order).map(|(v, _)| v as u32)
+    };
+    let (x, z) = ([bounds.min[0], bounds.max[0]], [bounds.min[2], bounds.max[2]]);
+    let mut corners: Vec<u32> =
+        [(0, 0), (1, 0), (0, 1), (1, 1)].iter().filter_map(|&(i, j)| nearest(x[i], z[j])).collect();
+    corners.sort_unstable();
+    corners.dedup();
+    corners
+}
+
+fn mesh_diagonals(d: scene::Diagonals) -> mesh::Diagonals {
+    match d {
+        scene::Diagonals::Forward => mesh::Diagonals::Forward,
+        scene::Diagonals::Backward => mesh::Diagonals::Backward,
+        scene::Diagonals::Alternating => mesh::Diagonals::Alternating,
+        scene::Diagonals::Crossed => mesh::Diagonals::Crossed,
+        scene::Diagonals::Isotropic => mesh::Diagonals::Isotropic,
+    }
+}

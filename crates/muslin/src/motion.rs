@@ -1,0 +1,128 @@
+//! Rigid motion of pins and colliders along the paths that a scene gives.
+
+use crate::math::{Mat3, Scalar, Vec3};
+use crate::scene::{Ease, Path, Waypoint};
+
+/// A path, ready to be asked where it is.
+#[derive(Clone, Debug)]
+pub struct Motion {
+    waypoints: Vec<Waypoint>,
+    axis: Vec3<f64>,
+    center: Vec3<f64>,
+    ease: Ease,
+}
+
+/// A rigid placement: x ↦ R x + t.
+#[derive(Clone, Copy, Debug)]
+pub struct Pose<S> {
+    rows: [Vec3<S>; 3],
+    shift: Vec3<S>,
+}
+
+impl Motion {
+    /// A path that turns about `path.center`, or about `center` where the scene gives none.
+    pub fn new(path: &Path, center: Vec3<f64>) -> Self {
+        Self {
+            waypoints: path.waypoints.clone(),
+            axis: Vec3::from(path.axis).normalized_or_zero(),
+            center: path.center.map_or(center, Vec3::from),
+            ease: path.ease,
+        }
+    }
+
+    /// Where the object that started at the initial state is at `time` [s].
+    ///
+    /// Before the first waypoint and after the last it stands still.
+    pub fn pose(&self, time: f64) -> Pose<f64> {
+        let (offset, turn) = self.at(time);
+        let rotation = Mat3::about(self.axis, turn.to_radians());
+        let shift = self.center + offset - rotation.apply(self.center);
+        Pose { rows: rotation.0.map(Vec3::from), shift }
+    }
+
+    fn at(&self, time: f64) -> (Vec3<f64>, f64) {
+        let after = self.waypoints.partition_point(|w| w.time <= time);
+        let place = |w: &Waypoint| (Vec3::from(w.offset), w.turn);
+        let (Some(to), true) = (self.waypoints.get(after), after > 0) else {
+            // Outside the path: its nearest end, or the start of an object without a path.
+            let end = if after == 0 { self.waypoints.first() } else { self.waypoints.last() };
+            return end.map_or((Vec3::ZERO, 0.0), place);
+        };
+        let from = &self.waypoints[after - 1];
+        let linear = (time - from.time) / (to.time - from.time);
+        let part = match self.ease {
+            Ease::Linear => linear,
+            Ease::Smooth => linear * linear * (3.0 - 2.0 * linear),
+        };
+        let ((offset, turn), (next_offset, next_turn)) = (place(from), place(to));
+        (offset + (next_offset - offset) * part, turn + (next_turn - turn) * part)
+    }
+}
+
+impl<S: Scalar> Pose<S> {
+    /// Where a point of the initial state is now.
+    #[inline(always)]
+    pub fn apply(&self, p: Vec3<S>) -> Vec3<S> {
+        Vec3::new(self.rows[0].dot(p), self.rows[1].dot(p), self.rows[2].dot(p)) + self.shift
+    }
+
+    /// Where a point of now was in the initial state.
+    #[inline(always)]
+    pub fn undo(&self, p: Vec3<S>) -> Vec3<S> {
+        let q = p - self.shift;
+        self.rows[0] * q.x + self.rows[1] * q.y + self.rows[2] * q.z
+    }
+
+    /// A direction of the initial state, now.
+    #[inline(always)]
+    pub fn turn(&self, d: Vec3<S>) -> Vec3<S> {
+        Vec3::new(self.rows[0].dot(d), self.rows[1].dot(d), self.rows[2].dot(d))
+    }
+
+    /// In another precision.
+    pub fn cast<T: Scalar>(&self) -> Pose<T> {
+        Pose { rows: self.rows.map(Vec3::cast), shift: self.shift.cast() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(ease: Ease) -> Path {
+        let waypoint = |time, y: f64, turn| Waypoint { time, offset: [0.0, y, 0.0], turn };
+        Path {
+            waypoints: vec![waypoint(1.0, 0.0, 0.0), waypoint(2.0, 4.0, 90.0)],
+            axis: [0.0, 2.0, 0.0],
+            center: Some([1.0, 0.0, 0.0]),
+            ease,
+        }
+    }
+
+    #[test]
+    fn a_path_stands_still_outside_its_times() {
+        let motion = Motion::new(&path(Ease::Linear), Vec3::ZERO);
+        let p = Vec3::new(2.0, 0.0, 0.0);
+        assert!((motion.pose(0.0).apply(p) - p).norm() < 1e-15, "before");
+        // A quarter turn about y through (1, 0, 0) takes +x to −z.
+        let end = Vec3::new(1.0, 4.0, -1.0);
+        for time in [2.0, 9.0] {
+            assert!((motion.pose(time).apply(p) - end).norm() < 1e-15, "{:?}", motion.pose(time).apply(p));
+        }
+    }
+
+    #[test]
+    fn ease_decides_the_speed_not_the_ends() {
+        let height = |ease, time| Motion::new(&path(ease), Vec3::ZERO).pose(time).apply(Vec3::new(1.0, 0.0, 0.0)).y;
+        assert_eq!(height(Ease::Linear, 1.25), 1.0);
+        assert_eq!(height(Ease::Smooth, 1.25), 4.0 * 0.15625);
+        assert_eq!(height(Ease::Smooth, 1.5), 2.0);
+    }
+
+    #[test]
+    fn undo_is_the_inverse() {
+        let pose = Motion::new(&path(Ease::Linear), Vec3::ZERO).pose(1.3);
+        let p = Vec3::new(0.3, -0.2, 0.9);
+        assert!((pose.undo(pose.apply(p)) - p).norm() < 1e-15, "not an inverse");
+    }
+}

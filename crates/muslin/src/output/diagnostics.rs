@@ -1,0 +1,75 @@
+//! How good a state is: energies, strain, speed and gaps, in double precision whatever the solver used.
+
+use serde::Serialize;
+
+use crate::math::Vec3;
+use crate::model::Model;
+use crate::state::State;
+
+/// Measurements of one state.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Diagnostics {
+    /// ½ Σ m‖v‖² [J].
+    pub kinetic_energy: f64,
+    /// Σ ψ over all energies [J]; a rigid constraint stores none.
+    pub elastic_energy: f64,
+    /// −Σ m g·x [J], zero at the origin.
+    pub gravity_energy: f64,
+    /// Largest |length / rest length − 1| of an edge.
+    pub max_strain: f64,
+    /// Mean of the same over all edges.
+    pub mean_strain: f64,
+    /// Speed of the fastest vertex [m/s].
+    pub max_speed: f64,
+    /// Vertices that rest on a collider.
+    pub contacts: usize,
+    /// Smallest distance of a vertex to a collider's surface [m], negative inside; `None` without colliders.
+    pub min_gap: Option<f64>,
+    /// Pairs of triangles that cut each other; `None` where the scene does not ask for self-contact.
+    pub intersections: Option<usize>,
+}
+
+impl Diagnostics {
+    /// Measures a state of a model.
+    pub fn measure(model: &Model, state: &State, count_intersections: bool) -> Self {
+        let x = &state.positions;
+        let (mut max_strain, mut sum_strain) = (0.0_f64, 0.0);
+        for &([a, b], rest) in &model.edges {
+            let strain = ((x[b as usize] - x[a as usize]).norm() / rest - 1.0).abs();
+            max_strain = max_strain.max(strain);
+            sum_strain += strain;
+        }
+        let (mut kinetic_energy, mut gravity_energy, mut max_speed) = (0.0, 0.0, 0.0_f64);
+        for ((x, v), &mass) in x.iter().zip(&state.velocities).zip(&model.masses) {
+            kinetic_energy += 0.5 * mass * v.norm_squared();
+            gravity_energy -= mass * model.gravity.dot(*x);
+            max_speed = max_speed.max(v.norm());
+        }
+        let (contacts, min_gap) = gaps(model, state);
+        Self {
+            kinetic_energy,
+            elastic_energy: model.terms.iter().map(|term| term.value(x)).sum(),
+            gravity_energy,
+            max_strain,
+            mean_strain: if model.edges.is_empty() { 0.0 } else { sum_strain / model.edges.len() as f64 },
+            max_speed,
+            contacts,
+            min_gap,
+            intersections: count_intersections.then(|| crate::collision::count_intersections(&model.triangles, x)),
+        }
+    }
+}
+
+fn gaps(model: &Model, state: &State) -> (usize, Option<f64>) {
+    /// A vertex in contact is left at the thickness to within rounding.
+    const TOUCHING: f64 = 1.0 + 1e-3;
+    let solids: Vec<_> = model.colliders.iter().map(|c| c.solid.posed(&c.motion.pose(state.time))).collect();
+    let nearest = |x: &Vec3<f64>| solids.iter().map(|s| s.probe(*x).distance).fold(f64::INFINITY, f64::min);
+    let mut contacts = 0;
+    let mut min_gap = f64::INFINITY;
+    for gap in state.positions.iter().map(nearest) {
+        contacts += usize::from(gap <= model.thickness * TOUCHING + 1e-6);
+        min_gap = min_gap.min(gap);
+    }
+    (contacts, min_gap.is_finite().then_some(min_gap))
+}

@@ -1,0 +1,5 @@
+//! What a run says about itself.
+
+mod diagnostics;
+
+pub use diagnostics::Diagnostics;

@@ -1,0 +1,246 @@
+//! A team of threads that walk through the stages of a step together.
+//!
+//! A frame is hundreds of short sweeps (substeps × colours), each a few tens of microseconds: too short to hand out
+//! as tasks. So every thread runs the *same* function once per frame, takes its fixed share of every sweep and waits
+//! for the others at a [`Worker::barrier`]. Shares depend on lengths and the team's size alone, and no result depends on
+//! how a sweep was shared, so the bits are the same for every team.
+//!
+//! Unsafe code of the library lives here and where a [`Shared`] is made; the argument is at [`Shared::new`].
+#![allow(unsafe_code, reason = "disjoint access through a colouring is beyond the borrow checker")]
+
+use std::cell::UnsafeCell;
+use std::marker::PhantomData;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// Why a team could not be formed.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot start {threads} threads: {reason}; ask for fewer with --threads")]
+pub struct TeamError {
+    threads: usize,
+    reason: String,
+}
+
+/// Threads that step together.
+pub struct Team {
+    /// `None` for a team of one, which runs on the caller's thread (and on targets without threads).
+    pool: Option<rayon::ThreadPool>,
+    size: usize,
+}
+
+impl Team {
+    /// A team of `threads` (at least one).
+    pub fn new(threads: usize) -> Result<Self, TeamError> {
+        let size = threads.max(1);
+        if size == 1 {
+            return Ok(Self::solo());
+        }
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(size)
+            .thread_name(|index| format!("muslin-{index}"))
+            .build()
+            .map_err(|e| TeamError { threads: size, reason: e.to_string() })?;
+        Ok(Self { pool: Some(pool), size })
+    }
+
+    /// A team of one.
+    pub fn solo() -> Self {
+        Self { pool: None, size: 1 }
+    }
+
+    /// Number of threads.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Runs `stages` once on every thread.
+    pub fn run(&self, stages: impl Fn(&Worker<'_>) + Sync) {
+        let barrier = Barrier::new(self.size);
+        match &self.pool {
+            None => stages(&Worker { index: 0, barrier: &barrier }),
+            Some(pool) => {
+                pool.broadcast(|context| {
+                    let _guard = ReleaseOnPanic(&barrier);
+                    stages(&Worker { index: context.index(), barrier: &barrier });
+                });
+            }
+        }
+    }
+}
+
+/// One thread of a running team.
+pub struct Worker<'a> {
+    index: usize,
+    barrier: &'a Barrier,
+}
+
+/// Below this many items a sweep is not worth sharing: a barrier costs about as much.
+const SHARE_MIN: usize = 256;
+
+impl Worker<'_> {
+    /// Whether this is the thread that keeps the books.
+    pub fn leads(&self) -> bool {
+        self.index == 0
+    }
+
+    /// This thread's part of `items`: contiguous, disjoint from the others', together the whole.
+    #[inline]
+    pub fn share(&self, items: Range<usize>) -> Range<usize> {
+        let (length, size) = (items.len(), self.barrier.size);
+        if length < SHARE_MIN {
+            return if self.index == 0 { items } else { items.end..items.end };
+        }
+        let cut = |k: usize| items.start + length * k / size;
+        cut(self.index)..cut(self.index + 1)
+    }
+
+    /// Waits until every thread of the team is here.
+    #[inline]
+    pub fn barrier(&self) {
+        if self.barrier.size > 1 {
+            self.barrier.wait();
+        }
+    }
+}
+
+/// A barrier that spins: the waits between colours are shorter than a trip through the kernel.
+struct Barrier {
+    size: usize,
+    arrived: AtomicUsize,
+    generation: AtomicUsize,
+    broken: AtomicBool,
+}
+
+impl Barrier {
+    fn new(size: usize) -> Self {
+        Self { size, arrived: AtomicUsize::new(0), generation: AtomicUsize::new(0), broken: AtomicBool::new(false) }
+    }
+
+    fn wait(&self) {
+        /// Spins before the thread yields: more threads than cores must still make progress.
+        const SPINS: u32 = 2000;
+        let generation = self.generation.load(Ordering::Acquire);
+        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.size {
+            self.arrived.store(0, Ordering::Relaxed);
+            self.generation.store(generation.wrapping_add(1), Ordering::Release);
+            return;
+        }
+        let mut spins = 0;
+        while self.generation.load(Ordering::Acquire) == generation {
+            assert!(!self.broken.load(Ordering::Relaxed), "another thread of the team panicked");
+            if spins < SPINS {
+                spins += 1;
+                std::hint::spin_loop();
+            } else {
+                std::thread::yield_now();
+            }
+        }
+    }
+}
+
+/// Lets the others out of the barrier when a thread panics, so that a bug is a message and not a hang.
+struct ReleaseOnPanic<'a>(&'a Barrier);
+
+impl Drop for ReleaseOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.broken.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+/// A slice that a team reads and writes in disjoint parts.
+pub struct Shared<'a, T> {
+    items: *const UnsafeCell<T>,
+    length: usize,
+    borrow: PhantomData<&'a mut [T]>,
+}
+
+// SAFETY: access is coordinated by the promise of `Shared::new`; items move between threads, hence `T: Send + Sync`.
+unsafe impl<T: Send + Sync> Sync for Shared<'_, T> {}
+// SAFETY: as above.
+unsafe impl<T: Send + Sync> Send for Shared<'_, T> {}
+
+impl<'a, T: Copy> Shared<'a, T> {
+    /// Opens a slice to a team.
+    ///
+    /// # Safety
+    /// Between two barriers, an item that one worker sets must not be got or set by another. Every sweep of this
+    /// library keeps this in one of two ways: it goes over [`Worker::share`]s of item indices, which are disjoint;
+    /// or over shares of one colour of a [`Batch`](crate::energy::Batch), whose elements have no vertex in common
+    /// (its constructor verifies the colouring it stores).
+    pub unsafe fn new(items: &'a mut [T]) -> Self {
+        // `UnsafeCell<T>` has the layout of `T`.
+        Self { items: items.as_mut_ptr().cast_const().cast(), length: items.len(), borrow: PhantomData }
+    }
+
+    /// Number of items.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.length
+    }
+
+    /// Whether there are no items.
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// Reads one item.
+    #[inline(always)]
+    pub fn get(&self, index: usize) -> T {
+        assert!(index < self.length, "item out of range");
+        // SAFETY: in range; no other worker sets it now, by the promise of `new`.
+        unsafe { *(*self.items.add(index)).get() }
+    }
+
+    /// Writes one item.
+    #[inline(always)]
+    pub fn set(&self, index: usize, item: T) {
+        assert!(index < self.length, "item out of range");
+        // SAFETY: in range; no other worker reads or sets it now, by the promise of `new`.
+        unsafe { *(*self.items.add(index)).get() = item }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_disjoint_and_complete() {
+        for size in [1, 2, 3, 8] {
+            let barrier = Barrier::new(size);
+            for items in [0..0, 5..6, 7..300, 0..100_003] {
+                let parts: Vec<_> =
+                    (0..size).map(|index| Worker { index, barrier: &barrier }.share(items.clone())).collect();
+                let joined: Vec<usize> = parts.into_iter().flatten().collect();
+                assert_eq!(joined, items.collect::<Vec<_>>());
+            }
+        }
+    }
+
+    #[test]
+    fn barriers_order_the_stages() {
+        for size in [1, 2, 8] {
+            let team = Team::new(size).unwrap();
+            let mut items = vec![0_u64; 4096];
+            // SAFETY: each stage goes over shares of the items, and reads others' items only after a barrier.
+            let shared = unsafe { Shared::new(&mut items) };
+            team.run(|worker| {
+                for round in 0..50_u64 {
+                    for i in worker.share(0..4096) {
+                        shared.set(i, shared.get(i) + round);
+                    }
+                    worker.barrier();
+                    let mirrored: Vec<u64> = worker.share(0..4096).map(|i| shared.get(4095 - i)).collect();
+                    worker.barrier();
+                    for (i, m) in worker.share(0..4096).zip(mirrored) {
+                        shared.set(i, m);
+                    }
+                    worker.barrier();
+                }
+            });
+            assert_eq!(items, vec![50 * 49 / 2; 4096], "team of {size}");
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! A model or a solver by its name, with the keys that its catalogue entry describes.
+//!
+//! Nothing here knows any model: names, keys, ranges and defaults are the catalogue's, so adding one does not touch
+//! this file. What it does know is the names that the scene format promises and this version does not have yet,
+//! because "unknown" would be the wrong word for them; a name that enters the catalogue is found there first.
+
+use crate::catalog;
+use crate::parameter::{Entry, Parameter, Setting, Settings};
+use crate::scene::cursor::{Table, quote};
+use crate::scene::description::Choice;
+use crate::scene::suggest::nearest;
+
+/// The one solver that reads `k`, and the key itself.
+const PBD: &str = "pbd";
+const K: &str = "k";
+/// The key that fabrics supply.
+const STIFFNESS: &str = "stiffness";
+
+/// A kind of thing that a scene chooses by name.
+pub(super) struct Family {
+    /// What a person calls it.
+    noun: &'static str,
+    /// The key that holds the name.
+    key: &'static str,
+    /// The name when the scene is silent.
+    default: &'static str,
+    entries: Vec<&'static Entry>,
+    /// Names of the scene format that are not in the catalogue yet.
+    promised: &'static [&'static str],
+    /// Keys of the scene format that an entry does not take yet.
+    promised_keys: &'static [&'static str],
+    /// Stiffness that a fabric supplies.
+    preset: Option<f64>,
+    /// The solver of the scene, where that matters.
+    solver: Option<&'static Entry>,
+}
+
+impl Family {
+    pub(super) fn solvers() -> Self {
+        Self {
+            noun: "solver",
+            key: "kind",
+            default: "xpbd",
+            entries: catalog::solvers().collect(),
+            promised: &["explicit", "newton", "projective", "vbd", "shape_matching", "auto"],
+            promised_keys: &[],
+            preset: None,
+            solver: None,
+        }
+    }
+
+    pub(super) fn stretch_models(solver: Option<&'static Entry>, preset: Option<f64>) -> Self {
+        Self {
+            noun: "stretch model",
+            key: "model",
+            default: "spring",
+            entries: catalog::stretch_models().collect(),
+            promised: &["baraff_witkin", "stvk", "neo_hookean"],
+            promised_keys: &["compression", "slack"],
+            preset,
+            solver,
+        }
+    }
+
+    pub(super) fn bend_models(solver: Option<&'static Entry>, preset: Option<f64>) -> Self {
+        Self {
+            noun: "bend model",
+            key: "model",
+            default: "isometric",
+            entries: catalog::bend_models().collect(),
+            promised: &["hinge_force", "cubic_shell", "projective", "shell"],
+            promised_keys: &[],
+            preset,
+            solver,
+        }
+    }
+
+    /// Reads the table of a choice.
+    pub(super) fn choice(&self, t: &mut Table<'_, '_>) -> Option<Choice> {
+        let entry = match t.get(self.key) {
+            Some(item) => item.refine(|v| v.text(), |name| self.find(name)),
+            None => self.find(self.default).map_err(|message| t.error(message)).ok(),
+        };
+        let Some(entry) = entry else {
+            t.forgive();
+            return None;
+        };
+        t.belongs_to(format!("{} {:?}", self.noun, entry.name));
+        self.refuse_promised_keys(t, entry);
+        let settings = self.settings(t, entry)?;
+        Some(Choice { entry, settings })
+    }
+
+    fn find(&self, name: &str) -> Result<&'static Entry, String> {
+        if let Some(entry) = self.entries.iter().find(|entry| entry.name == name) {
+            return Ok(entry);
+        }
+        let names: Vec<&str> = self.entries.iter().map(|entry| entry.name).collect();
+        let available = names.join(", ");
+        let (noun, quoted) = (self.noun, quote(name));
+        Err(if self.promised.contains(&name) {
+            format!("{noun} {quoted} is not available in this version; available: {available}")
+        } else {
+            unknown(noun, name, &names)
+        })
+    }
+
+    fn refuse_promised_keys(&self, t: &mut Table<'_, '_>, entry: &'static Entry) {
+        let absent = |key: &&str| !entry.parameters.iter().any(|parameter| parameter.name == *key);
+        for key in t.given(self.promised_keys).into_iter().filter(absent) {
+            let takes: Vec<&str> = entry.parameters.iter().map(|parameter| parameter.name).collect();
+            let (noun, name, takes) = (self.noun, entry.name, takes.join(", "));
+            t.get(key);
+            t.key_error(key, format!("is not available in this version; {noun} {name:?} takes {takes}"));
+        }
+    }
+
+    /// The values of an entry's parameters, in their order.
+    fn settings(&self, t: &mut Table<'_, '_>, entry: &'static Entry) -> Option<Settings> {
+        let form = self.form(t, entry);
+        let mut settings = Settings::default();
+        for parameter in entry.parameters {
+            let given = t.get(parameter.name).and_then(|v| v.setting(parameter.kind));
+            let is_other_form = entry.one_of.contains(&parameter.name) && form != Some(parameter.name);
+            let value = given.or_else(|| self.silent_value(parameter)).filter(|_| !is_other_form);
+            if let Some(value) = value {
+                settings.set(parameter.name, value);
+            }
+        }
+        (form.is_some() || entry.one_of.is_empty()).then_some(settings)
+    }
+
+    /// The value of a parameter about which the scene says nothing.
+    fn silent_value(&self, parameter: &Parameter) -> Option<Setting> {
+        match self.preset {
+            Some(stiffness) if parameter.name == STIFFNESS => Some(Setting::Number(stiffness)),
+            _ => parameter.default,
+        }
+    }
+
+    /// Which one of the parameters that exclude each other holds.
+    fn form(&self, t: &mut Table<'_, '_>, entry: &'static Entry) -> Option<&'static str> {
+        let mut given = t.given(entry.one_of);
+        if let Some(solver) = self.solver.filter(|solver| solver.name != PBD && given.contains(&K)) {
+            let others: Vec<&str> = entry.one_of.iter().copied().filter(|form| *form != K).collect();
+            let (solver, others) = (solver.name, others.join(" or "));
+            t.key_error(K, format!("k is the stiffness of a PBD projection; solver {solver:?} takes {others}"));
+            given.retain(|form| *form != K);
+        }
+        if let [first, second, ..] = given[..] {
+            let forms = entry.one_of.join(", ");
+            t.key_error(second, format!("give only one of {forms}; `{first}` is given too"));
+        }
+        let has_default = |form: &&str| entry.parameters.iter().any(|p| p.name == *form && p.default.is_some());
+        let form = given.first().copied().or_else(|| entry.one_of.iter().copied().find(has_default));
+        if form.is_none() && !entry.one_of.is_empty() && t.given(entry.one_of).is_empty() {
+            t.error(format!("{} {:?} needs one of {}", self.noun, entry.name, entry.one_of.join(", ")));
+        }
+        form
+    }
+}
+
+/// What to say of a name that is in no list.
+pub(super) fn unknown(noun: &str, name: &str, available: &[&str]) -> String {
+    let near = nearest(name, available.iter().copied()).map(|near| format!("did you mean {near:?}? "));
+    format!("unknown {noun} {}; {}available: {}", quote(name), near.unwrap_or_default(), available.join(", "))
+}

@@ -1,0 +1,166 @@
+//! `[[cloth]]`: shape, placement, material and pins.
+
+use crate::catalog;
+use crate::material::fabric::Fabric;
+use crate::parameter::{Entry, Kind};
+use crate::scene::cursor::{Item, Table};
+use crate::scene::description::{Cloth, Diagonals, Material, Pin, Selection, Shape};
+
+use super::choice::{Family, unknown};
+use super::{BOUNDED, EXTENT, NOT_NEGATIVE, motion, name, one_key};
+
+/// Most cells of a grid or tube along one side: 8192² are 67 million vertices, more than memory holds.
+const MOST_CELLS: u32 = 8192;
+/// Fewest cells around a tube: two would fold it flat.
+const FEWEST_AROUND: u32 = 3;
+
+/// Reads all cloths: at least one, with distinct names.
+pub(super) fn cloths(t: &mut Table<'_, '_>, solver: Option<&'static Entry>) -> Option<Vec<Cloth>> {
+    let mut names: Vec<String> = Vec::new();
+    let cloths = match t.get("cloth") {
+        Some(item) => item.tables("cloth", |i, t| cloth(t, i, &mut names, solver)),
+        None => Some(Vec::new()),
+    }?;
+    if cloths.is_empty() {
+        t.error("a scene needs at least one [[cloth]]");
+    }
+    Some(cloths)
+}
+
+fn cloth(
+    t: &mut Table<'_, '_>,
+    index: usize,
+    names: &mut Vec<String>,
+    solver: Option<&'static Entry>,
+) -> Option<Cloth> {
+    let name = t.get("name").and_then(name).unwrap_or_else(|| format!("cloth{index}"));
+    refuse_taken_name(t, &name, names);
+    let shape = shape(t);
+    let repair = t.get("repair").and_then(Item::boolean).unwrap_or(false);
+    let translate = t.get("translate").and_then(|v| v.vector(BOUNDED)).unwrap_or_default();
+    let rotate = t.get("rotate").and_then(|v| v.vector(BOUNDED)).unwrap_or_default();
+    let scale = t.get("scale").and_then(|v| v.number(EXTENT)).unwrap_or(1.0);
+    let velocity = t.get("velocity").and_then(|v| v.vector(BOUNDED)).unwrap_or_default();
+    let material = t.section("material", |t| material(t, solver));
+    let pins = match t.get("pins") {
+        Some(item) => item.tables("cloth.pins", |_, t| pin(t)),
+        None => Some(Vec::new()),
+    };
+    let color = t.get("color").and_then(|v| v.vector(Kind::Number { min: 0.0, max: 1.0 }));
+    let (shape, material, pins) = (shape?, material?, pins?);
+    Some(Cloth { name, shape, repair, translate, rotate, scale, velocity, material, pins, color })
+}
+
+/// Names are files, and some systems do not tell `Sheet` from `sheet`.
+fn refuse_taken_name(t: &mut Table<'_, '_>, name: &str, names: &mut Vec<String>) {
+    let folded = name.to_lowercase();
+    if let Some(taken) = names.iter().position(|other| *other == folded) {
+        t.value_error(
+            "name",
+            format!("{name:?} is the name of cloth[{taken}] already; names are files, so case does not count"),
+        );
+    }
+    names.push(folded);
+}
+
+fn shape(t: &mut Table<'_, '_>) -> Option<Shape> {
+    let grid = t.get("grid").and_then(|v| v.table(grid));
+    let tube = t.get("tube").and_then(|v| v.table(tube));
+    let mesh = t.get("mesh").and_then(mesh);
+    one_key(t, &["grid", "tube", "mesh"], "a cloth needs one shape: grid, tube or mesh")?;
+    grid.or(tube).or(mesh)
+}
+
+fn grid(t: &mut Table<'_, '_>) -> Option<Shape> {
+    let size = t.need("size").and_then(|v| v.vector(EXTENT));
+    let cells = t.need("cells").and_then(|v| v.integers(1, MOST_CELLS));
+    let diagonals = t.get("diagonals").and_then(Item::word).unwrap_or(Diagonals::Alternating);
+    Some(Shape::Grid { size: size?, cells: cells?, diagonals })
+}
+
+fn tube(t: &mut Table<'_, '_>) -> Option<Shape> {
+    let radius = t.need("radius").and_then(|v| v.number(EXTENT));
+    let height = t.need("height").and_then(|v| v.number(EXTENT));
+    let cells = t.need("cells").and_then(|v| v.refine(|v| v.integers(1, MOST_CELLS), closed));
+    Some(Shape::Tube { radius: radius?, height: height?, cells: cells? })
+}
+
+fn closed(cells: [u32; 2]) -> Result<[u32; 2], String> {
+    match cells {
+        [around, _] if around < FEWEST_AROUND => {
+            Err(format!("must be at least {FEWEST_AROUND} cells around, got {around}"))
+        }
+        _ => Ok(cells),
+    }
+}
+
+fn mesh(item: Item<'_, '_>) -> Option<Shape> {
+    let named = |file: &str| match file {
+        "" => Err("must name a file, got an empty string".to_owned()),
+        _ => Ok(Shape::Mesh { file: file.to_owned() }),
+    };
+    item.refine(|v| v.text(), named)
+}
+
+/// Reads a material; a fabric supplies what the scene does not give.
+fn material(t: &mut Table<'_, '_>, solver: Option<&'static Entry>) -> Option<Material> {
+    let fabric = t.get("fabric").and_then(fabric);
+    let density = t.get("density").and_then(|v| v.number(Kind::Positive));
+    let damping = t.get("damping").and_then(|v| v.number(NOT_NEGATIVE)).unwrap_or(0.0);
+    let stretch_preset = fabric.and_then(|fabric| fabric.stretch);
+    let stretch = t.section("stretch", |t| Family::stretch_models(solver, stretch_preset).choice(t));
+    let bend_preset = fabric.map(|fabric| fabric.bend);
+    let bend = t.section("bend", |t| Family::bend_models(solver, bend_preset).choice(t));
+    Some(Material {
+        fabric,
+        density: density.or(fabric.map(|fabric| fabric.density)).unwrap_or(0.2),
+        damping,
+        stretch: stretch?,
+        bend: bend?,
+    })
+}
+
+fn fabric(item: Item<'_, '_>) -> Option<&'static Fabric> {
+    let find = |name: &str| {
+        let names: Vec<&str> = catalog::fabrics().map(|fabric| fabric.name).collect();
+        catalog::fabrics().find(|fabric| fabric.name == name).ok_or_else(|| unknown("fabric", name, &names))
+    };
+    item.refine(|v| v.text(), find)
+}
+
+fn pin(t: &mut Table<'_, '_>) -> Option<Pin> {
+    let selection = selection(t);
+    let until = t.get("until").and_then(|v| v.number(NOT_NEGATIVE));
+    let path = motion::path(t);
+    Some(Pin { selection: selection?, until, path: path? })
+}
+
+fn selection(t: &mut Table<'_, '_>) -> Option<Selection> {
+    let vertices = t.get("vertices").and_then(|v| v.list("vertex indices", |v| v.integer(0, u32::MAX)));
+    let select = t.get("select").and_then(Item::word);
+    let within = t.get("within").and_then(|v| v.table(within));
+    one_key(t, &["vertices", "select", "within"], "a pin needs one of vertices, select or within")?;
+    vertices.map(Selection::Vertices).or(select.map(Selection::Named)).or(within)
+}
+
+fn within(t: &mut Table<'_, '_>) -> Option<Selection> {
+    let ball_keys = t.given(&["center", "radius"]);
+    let box_keys = t.given(&["min", "max"]);
+    if ball_keys.is_empty() == box_keys.is_empty() {
+        t.error("must be a sphere, { center, radius }, or a box, { min, max }");
+        t.forgive();
+        None
+    } else if box_keys.is_empty() {
+        let center = t.need("center").and_then(|v| v.vector(BOUNDED));
+        let radius = t.need("radius").and_then(|v| v.number(EXTENT));
+        Some(Selection::Sphere { center: center?, radius: radius? })
+    } else {
+        let min: Option<[f64; 3]> = t.need("min").and_then(|v| v.vector(BOUNDED));
+        let max: Option<[f64; 3]> = t.need("max").and_then(|v| v.vector(BOUNDED));
+        let (min, max) = (min?, max?);
+        if min.iter().zip(&max).any(|(low, high)| low > high) {
+            t.value_error("max", format!("must not be below min, {min:?}, in any coordinate, got {max:?}"));
+        }
+        Some(Selection::Box { min, max })
+    }
+}

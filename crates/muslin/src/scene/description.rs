@@ -1,0 +1,332 @@
+//! What a scene says, as plain values in SI units with every default filled in.
+//!
+//! Nothing here refers to a file's text any more: whoever builds a model reads these fields and asks no questions
+//! about what was or was not given. An `Option` is left only where absence means something of its own.
+
+use crate::material::fabric::Fabric;
+use crate::parameter::{Entry, Settings};
+
+/// A whole scene.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scene {
+    /// Names the results; usable as a folder name.
+    pub name: String,
+    /// Simulated time [s].
+    pub duration: f64,
+    /// Frames a second [1/s].
+    pub fps: f64,
+    /// Acceleration of free fall [m/s²].
+    pub gravity: [f64; 3],
+    /// Speed [m/s] below which every vertex must stay for half a second to end the run early.
+    pub stop_at_rest: Option<f64>,
+    /// Moving air.
+    pub wind: Wind,
+    /// Which solver, and its settings.
+    pub solver: Choice,
+    /// How surfaces touch.
+    pub contact: Contact,
+    /// At least one, with distinct names.
+    pub cloths: Vec<Cloth>,
+    /// Bodies that the cloth touches and that feel nothing of it.
+    pub colliders: Vec<Collider>,
+    /// Where the previews look from.
+    pub view: View,
+}
+
+impl Scene {
+    /// Frames of the whole run, not counting the initial state: at least one.
+    pub fn frame_count(&self) -> usize {
+        // Rounded, because 0.1 s at 30 frames a second is 3.0000000000000004 frames. The decoder bounds the product.
+        (self.duration * self.fps).round().max(1.0) as usize
+    }
+
+    /// Length of one frame [s].
+    pub fn frame_time(&self) -> f64 {
+        self.fps.recip()
+    }
+}
+
+/// Air that moves, and how much of it a cloth catches.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Wind {
+    /// Velocity of the air [m/s].
+    pub velocity: [f64; 3],
+    /// Drag coefficient.
+    pub drag: f64,
+    /// Lift coefficient.
+    pub lift: f64,
+    /// Density of the air [kg/m³].
+    pub air_density: f64,
+}
+
+/// An entry of the catalogue with the settings a scene gives it.
+///
+/// Of the entry's `one_of` parameters exactly one is among the settings.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Choice {
+    /// What was chosen.
+    pub entry: &'static Entry,
+    /// Its settings, in the order of the entry's parameters.
+    pub settings: Settings,
+}
+
+/// How surfaces touch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Contact {
+    /// Whether cloth touches cloth.
+    pub self_contact: bool,
+    /// Distance that is kept between surfaces [m].
+    pub thickness: f64,
+    /// Coulomb coefficient where nothing more specific is given.
+    pub friction: f64,
+}
+
+/// One piece of cloth.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cloth {
+    /// Names its result files; distinct from every other cloth's, also when case is ignored.
+    pub name: String,
+    /// Its rest shape.
+    pub shape: Shape,
+    /// Whether defects of the mesh are repaired rather than refused.
+    pub repair: bool,
+    /// Displacement after scaling and rotating [m].
+    pub translate: [f64; 3],
+    /// Degrees about x, then y, then z.
+    pub rotate: [f64; 3],
+    /// Factor on the rest shape, applied first.
+    pub scale: f64,
+    /// Initial velocity of every vertex [m/s].
+    pub velocity: [f64; 3],
+    /// What it is made of.
+    pub material: Material,
+    /// Vertices that are held or led.
+    pub pins: Vec<Pin>,
+    /// Colour in previews: red, green, blue from 0 to 1.
+    pub color: Option<[f64; 3]>,
+}
+
+/// The rest shape of a cloth.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Shape {
+    /// A rectangle in the xz plane, centred on the origin, its normal along +y.
+    Grid {
+        /// Extent along x and z [m].
+        size: [f64; 2],
+        /// Quads along x and z.
+        cells: [u32; 2],
+        /// How the quads are cut.
+        diagonals: Diagonals,
+    },
+    /// An open cylinder about the y axis, centred on the origin.
+    Tube {
+        /// Radius [m].
+        radius: f64,
+        /// Extent along y [m].
+        height: f64,
+        /// Quads around and along.
+        cells: [u32; 2],
+    },
+    /// A mesh file.
+    Mesh {
+        /// Path as the scene gives it; whoever reads files resolves it.
+        file: String,
+    },
+}
+
+/// How the quads of a grid are cut into triangles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Diagonals {
+    /// Every quad from (i, j) to (i+1, j+1).
+    Forward,
+    /// Every quad from (i+1, j) to (i, j+1).
+    Backward,
+    /// The two in turn.
+    Alternating,
+    /// Both, meeting in a fifth vertex.
+    Crossed,
+    /// Rows of nearly equilateral triangles instead of quads.
+    Isotropic,
+}
+
+/// What a cloth is made of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Material {
+    /// The preset the values came from, where the scene did not give its own.
+    pub fabric: Option<&'static Fabric>,
+    /// Areal density [kg/m²].
+    pub density: f64,
+    /// Decay rate of velocities [1/s].
+    pub damping: f64,
+    /// In-plane model.
+    pub stretch: Choice,
+    /// Bending model.
+    pub bend: Choice,
+}
+
+/// Vertices that are held in place or led along a path.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pin {
+    /// Which vertices.
+    pub selection: Selection,
+    /// Time of release [s]; `None` = never.
+    pub until: Option<f64>,
+    /// How they move; a still path holds them.
+    pub path: Path,
+}
+
+/// Which vertices of a cloth.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Selection {
+    /// By index; not checked against the mesh, which a scene does not know.
+    Vertices(Vec<u32>),
+    /// By a word.
+    Named(Select),
+    /// Inside a sphere of the world, in the initial state.
+    Sphere {
+        /// Centre [m].
+        center: [f64; 3],
+        /// Radius [m].
+        radius: f64,
+    },
+    /// Inside an axis-aligned box of the world, in the initial state.
+    Box {
+        /// Smallest corner [m].
+        min: [f64; 3],
+        /// Largest corner [m].
+        max: [f64; 3],
+    },
+}
+
+/// Named vertices, by the cloth's own coordinates: before it is scaled, rotated and translated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Select {
+    /// Smallest x.
+    XMin,
+    /// Largest x.
+    XMax,
+    /// Smallest y.
+    YMin,
+    /// Largest y.
+    YMax,
+    /// Smallest z.
+    ZMin,
+    /// Largest z.
+    ZMax,
+    /// The four corners.
+    Corners,
+    /// Every vertex.
+    All,
+}
+
+/// A motion in time: an offset, and a turn about an axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Path {
+    /// At strictly increasing times; empty = no motion.
+    pub waypoints: Vec<Waypoint>,
+    /// Axis of the turns: not zero, not necessarily of unit length.
+    pub axis: [f64; 3],
+    /// Point that the axis goes through [m]; `None` = the centre of what moves, in the initial state.
+    pub center: Option<[f64; 3]>,
+    /// How the way between two waypoints is timed.
+    pub ease: Ease,
+}
+
+impl Path {
+    /// The path of what does not move.
+    pub fn still() -> Self {
+        Self { waypoints: Vec::new(), axis: [0.0, 1.0, 0.0], center: None, ease: Ease::Linear }
+    }
+
+    /// Whether nothing moves.
+    pub fn is_still(&self) -> bool {
+        self.waypoints.is_empty()
+    }
+}
+
+/// Where a [`Path`] is at a time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Waypoint {
+    /// Time [s].
+    pub time: f64,
+    /// Displacement from the initial state [m].
+    pub offset: [f64; 3],
+    /// Turn from the initial state [degrees].
+    pub turn: f64,
+}
+
+/// How the way between two waypoints is timed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ease {
+    /// At constant speed.
+    Linear,
+    /// Starting and arriving at rest.
+    Smooth,
+}
+
+/// A body that the cloth touches.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Collider {
+    /// Its shape in the initial state.
+    pub shape: ColliderShape,
+    /// Coulomb coefficient against cloth.
+    pub friction: f64,
+    /// How it moves.
+    pub path: Path,
+}
+
+/// The shape of a [`Collider`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ColliderShape {
+    /// Half space below a plane.
+    Plane {
+        /// A point of the plane [m].
+        point: [f64; 3],
+        /// Points out of the body: not zero, not necessarily of unit length.
+        normal: [f64; 3],
+    },
+    /// Ball.
+    Sphere {
+        /// Centre [m].
+        center: [f64; 3],
+        /// Radius [m].
+        radius: f64,
+    },
+    /// Everything within a distance of a segment.
+    Capsule {
+        /// One end of the segment [m].
+        a: [f64; 3],
+        /// The other end [m].
+        b: [f64; 3],
+        /// The distance [m].
+        radius: f64,
+    },
+    /// Box.
+    Box {
+        /// Centre [m].
+        center: [f64; 3],
+        /// Full extents along its own axes [m].
+        size: [f64; 3],
+        /// Degrees about x, then y, then z.
+        rotate: [f64; 3],
+    },
+}
+
+/// Where the previews look from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct View {
+    /// Width and height of the picture: even numbers, as video wants them.
+    pub size: [u32; 2],
+    /// Position of the camera [m]; `None` = far enough to see everything.
+    pub eye: Option<[f64; 3]>,
+    /// Point it looks at [m]; `None` = the middle of what there is to see.
+    pub target: Option<[f64; 3]>,
+    /// Direction it looks along, where `eye` is not given: not zero, not necessarily of unit length.
+    pub direction: Option<[f64; 3]>,
+    /// Vertical field of view [degrees].
+    pub fov: f64,
+    /// Whether a ground is drawn.
+    pub ground: bool,
+    /// Height of the ground [m]; `None` = below everything.
+    pub ground_height: Option<f64>,
+}

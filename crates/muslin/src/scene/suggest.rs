@@ -1,0 +1,74 @@
+//! "Did you mean": the known word nearest to a mistyped one.
+
+/// Words longer than this are not compared: nobody mistypes them, and the distance is quadratic.
+const LONGEST: usize = 40;
+
+/// The nearest of `known` to `word`, if it is near enough to be a slip: a third of its letters.
+pub(super) fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+    let word = letters(word);
+    if word.len() > LONGEST {
+        return None;
+    }
+    let (distance, best, length) = known
+        .into_iter()
+        .map(|candidate| {
+            let other = letters(candidate);
+            (distance(&word, &other), candidate, other.len().max(word.len()))
+        })
+        .min_by_key(|&(distance, ..)| distance)?;
+    (distance <= length / 3).then_some(best)
+}
+
+fn letters(word: &str) -> Vec<char> {
+    word.to_lowercase().chars().collect()
+}
+
+/// Fewest insertions, deletions, replacements and swaps of neighbours (optimal string alignment).
+fn distance(a: &[char], b: &[char]) -> usize {
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for i in 1..=a.len() {
+        let mut row = vec![i; b.len() + 1];
+        for j in 1..=b.len() {
+            let replaced = last[j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            row[j] = replaced.min(last[j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                row[j] = row[j].min(before[j - 2] + 1);
+            }
+        }
+        before = std::mem::replace(&mut last, row);
+    }
+    last[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slips_are_recognised() {
+        let known = ["density", "damping", "stretch", "bend", "k"];
+        for (word, expected) in [
+            ("densty", Some("density")),
+            ("desnity", Some("density")),
+            ("Bend", Some("bend")),
+            ("strech", Some("stretch")),
+            ("x", None),
+            ("", None),
+            ("colour", None),
+        ] {
+            assert_eq!(nearest(word, known), expected, "{word:?}");
+        }
+        assert_eq!(nearest(&"d".repeat(1_000_000), known), None);
+        assert_eq!(nearest("bend", []), None);
+    }
+
+    #[test]
+    fn distances() {
+        let of = |a: &str, b: &str| distance(&letters(a), &letters(b));
+        assert_eq!(of("", "abc"), 3);
+        assert_eq!(of("abc", ""), 3);
+        assert_eq!(of("kitten", "sitting"), 3);
+        assert_eq!(of("ab", "ba"), 1);
+    }
+}

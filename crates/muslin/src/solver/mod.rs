@@ -1,0 +1,134 @@
+//! Time integration: one file per solver, one line per solver in [`SOLVERS`].
+//!
+//! All of them solve one problem, x⁺ = argmin ½‖x − y‖²_M/h² + E(x) with y = x + h v + h² M⁻¹ f, by different means.
+
+mod particle;
+mod position_based;
+
+pub mod pbd;
+pub mod xpbd;
+
+pub use particle::Particle;
+pub use position_based::Sweep;
+
+use crate::model::Model;
+use crate::parallel::Team;
+use crate::parameter::{Entry, Kind, Parameter, Setting, Settings};
+use crate::state::State;
+
+/// Advances a [`State`]. Owns its scratch memory; allocates nothing once warm.
+pub trait Solver: Send {
+    /// Key of this solver in scene files and profiles.
+    fn name(&self) -> &'static str;
+
+    /// Advances by one frame of `dt` seconds, in as many substeps as the solver is set to.
+    ///
+    /// On an error `state` is as it was.
+    fn advance(&mut self, context: &Context<'_>, state: &mut State, dt: f64) -> Result<StepReport, StepError>;
+}
+
+/// What a solver works with and does not change.
+pub struct Context<'a> {
+    /// The compiled scene.
+    pub model: &'a Model,
+    /// The threads to use.
+    pub team: &'a Team,
+    /// Tells the time, for the profile.
+    pub clock: &'a dyn Clock,
+}
+
+/// A clock that the library is handed, since it reads none itself.
+pub trait Clock: Send + Sync {
+    /// Seconds since some fixed moment.
+    fn seconds(&self) -> f64;
+}
+
+/// A clock that stands still: for callers that want no profile.
+pub struct NoClock;
+
+impl Clock for NoClock {
+    fn seconds(&self) -> f64 {
+        0.0
+    }
+}
+
+/// What a frame cost and how well it went.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StepReport {
+    /// Substeps taken.
+    pub substeps: u32,
+    /// Sweeps over all constraints, summed over substeps.
+    pub iterations: u32,
+    /// The largest distance by which one more projection would move a vertex [m], at the end of the last substep.
+    pub residual: f64,
+    /// Time spent in each stage.
+    pub stages: Stages,
+}
+
+/// Seconds in each stage of a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Stages {
+    /// Forces, and the motion without constraints.
+    pub predict: f64,
+    /// Constraints.
+    pub solve: f64,
+    /// Contact with colliders.
+    pub collide: f64,
+    /// Velocities from positions; copies in and out of the solver.
+    pub update: f64,
+}
+
+/// Why a frame could not be finished.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum StepError {
+    /// The motion left the finite numbers.
+    #[error(
+        "vertex {vertex} of cloth \"{cloth}\" left the finite numbers; \
+         use more substeps, a lower stiffness or a smaller initial velocity"
+    )]
+    NonFinite {
+        /// Name of the cloth.
+        cloth: String,
+        /// The vertex, as the user numbers it.
+        vertex: usize,
+    },
+}
+
+/// A solver as a scene can name it.
+pub struct SolverKind {
+    /// Key, parameters, source.
+    pub entry: Entry,
+    /// Makes one from its settings.
+    pub build: fn(&Settings) -> Box<dyn Solver>,
+}
+
+/// Every solver.
+pub const SOLVERS: &[SolverKind] = &[xpbd::KIND, pbd::KIND];
+
+const fn substeps(default: i64) -> Parameter {
+    Parameter {
+        name: "substeps",
+        unit: "",
+        kind: Kind::Integer { min: 1, max: 10_000 },
+        default: Some(Setting::Integer(default)),
+        meaning: "time steps in a frame",
+    }
+}
+
+const fn iterations(default: i64) -> Parameter {
+    Parameter {
+        name: "iterations",
+        unit: "",
+        kind: Kind::Integer { min: 1, max: 10_000 },
+        default: Some(Setting::Integer(default)),
+        meaning: "sweeps over the constraints in a substep",
+    }
+}
+
+const PRECISION: Parameter = Parameter {
+    name: "precision",
+    unit: "",
+    kind: Kind::Choice(&["f32", "f64"]),
+    default: Some(Setting::Choice("f32")),
+    meaning: "numbers of the sweeps: single is twice as fast, double for small motions and stiff cloth",
+};

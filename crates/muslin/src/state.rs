@@ -1,0 +1,50 @@
+//! What changes in time.
+
+use crate::math::Vec3;
+
+/// Positions and velocities at one instant; clone it to snapshot, assign it to rewind.
+///
+/// Vertices are in the model's own order, which is chosen for cache locality;
+/// [`Simulation::positions`](crate::Simulation::positions) gives them in the order of the user's mesh.
+/// Numbers are `f64`, whatever the precision of the solver: single precision goes through them unchanged.
+#[derive(Clone, Debug, PartialEq)]
+pub struct State {
+    /// [m].
+    pub positions: Vec<Vec3<f64>>,
+    /// [m/s].
+    pub velocities: Vec<Vec3<f64>>,
+    /// [s].
+    pub time: f64,
+}
+
+impl State {
+    /// A fingerprint of the exact bits (FNV-1a over positions, velocities and time).
+    pub fn hash(&self) -> u64 {
+        const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
+        const PRIME: u64 = 0x0000_0100_0000_01b3;
+        let vectors = self.positions.iter().chain(&self.velocities).flat_map(|v| v.to_array());
+        vectors
+            .chain([self.time])
+            .flat_map(|number| number.to_bits().to_le_bytes())
+            .fold(OFFSET, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME))
+    }
+
+    /// The first vertex with a position or velocity that is not finite.
+    pub fn first_non_finite(&self) -> Option<usize> {
+        self.positions.iter().zip(&self.velocities).position(|(x, v)| !x.is_finite() || !v.is_finite())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hash_sees_every_bit() {
+        let state = State { positions: vec![Vec3::ZERO; 2], velocities: vec![Vec3::ZERO; 2], time: 0.0 };
+        let mut other = state.clone();
+        other.velocities[1].z = -0.0;
+        assert_ne!(state.hash(), other.hash());
+        assert_eq!(state.hash(), state.clone().hash());
+    }
+}

@@ -1,0 +1,5 @@
+//! Integration tests of the library.
+
+mod common;
+mod fixtures;
+mod invariants;

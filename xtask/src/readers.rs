@@ -1,0 +1,140 @@
+//! The last stage of `cargo xtask test`: results, read back by software that other people wrote.
+//!
+//! A format that only its own reader understands is not a format. The readers are Python packages, kept in an environment
+//! of their own below the target folder, and the glTF validator of Khronos, which needs Node.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::Failure;
+use crate::shell::{cargo, on, program, root, run as run_program, succeeds, target};
+
+const SCRIPTS: &str = "xtask/python/readers";
+const FRAMES: &str = "12";
+const FORMATS: &str = "npy,obj,ply,pc2,glb,usd";
+
+/// Runs the stage; says what had to be skipped, if anything.
+pub(crate) fn run() -> Result<Option<String>, Failure> {
+    let scripts = root().join(SCRIPTS);
+    let python = environment(&scripts.join("requirements.txt"))?;
+    let skipped = validator(&scripts)?;
+
+    let sample = fresh(&target().join("readers/sample"))?;
+    run_program(
+        cargo(["run", "--quiet", "--release", "-p", "muslin-io", "--example", "sample_run", "--"]).arg(&sample),
+    )?;
+    run_program(program(&python).arg(scripts.join("check_formats.py")).arg(&sample))?;
+
+    let hanging = fresh(&target().join("readers/hanging"))?;
+    run_program(
+        cargo(["run", "--quiet", "--release", "--", "run", "hanging", "--frames", FRAMES, "--formats", FORMATS])
+            .args(["--preview", "video", "--out"])
+            .arg(&hanging),
+    )?;
+    run_program(program(&python).arg(scripts.join("check_formats.py")).arg(&hanging))?;
+
+    let (width, height) = picture_size(&hanging.join("preview.png"))?;
+    run_program(program(&python).arg(scripts.join("check_video.py")).arg(hanging.join("preview.mp4")).args([
+        width.to_string(),
+        height.to_string(),
+        FRAMES.to_owned(),
+    ]))?;
+    Ok(skipped)
+}
+
+/// The Python of an environment in which the requirements are installed; made or brought up to date if need be.
+fn environment(requirements: &Path) -> Result<PathBuf, Failure> {
+    let folder = target().join("python");
+    let python = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
+    let stamp = folder.join("requirements.stamp");
+    let wanted = fs::read_to_string(requirements).map_err(on(requirements))?;
+    // An environment stops working when the Python that made it is upgraded or removed.
+    let works = succeeds(program(&python).args(["-m", "pip", "--version"]));
+    if works && fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
+        return Ok(python);
+    }
+    if !works {
+        make_environment(&folder)?;
+    }
+    let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input", "-r"];
+    run_program(program(&python).args(install).arg(requirements))?;
+    fs::write(&stamp, wanted).map_err(on(&stamp))?;
+    Ok(python)
+}
+
+fn make_environment(folder: &Path) -> Result<(), Failure> {
+    let candidates = ["python3", "python"];
+    let Some(python) = candidates.into_iter().find(|name| succeeds(program(name).arg("--version"))) else {
+        return Err(Failure::Failed(
+            "Python 3 is missing; install it (Debian and Ubuntu: apt install python3 python3-venv; \
+             macOS: brew install python; \
+             Windows: winget install Python.Python.3.12)"
+                .to_owned(),
+        ));
+    };
+    run_program(program(python).args(["-m", "venv", "--clear"]).arg(folder)).map_err(|failure| {
+        Failure::Failed(format!(
+            "{failure}; Python's venv module may be missing (Debian and Ubuntu: apt install python3-venv)"
+        ))
+    })
+}
+
+/// Installs the glTF validator next to the scripts; without Node says loudly that it is skipped.
+fn validator(scripts: &Path) -> Result<Option<String>, Failure> {
+    if !scripts.join("package.json").exists() {
+        return Ok(None);
+    }
+    let npm = if cfg!(windows) { "npm.cmd" } else { "npm" };
+    for needed in ["node", npm] {
+        if !succeeds(program(needed).arg("--version")) {
+            let note = format!("the glTF validator, for want of {needed} (install Node.js: https://nodejs.org)");
+            println!("!! SKIPPED: {note}");
+            return Ok(Some(note));
+        }
+    }
+    let (wanted, stamp) = (scripts.join("package-lock.json"), scripts.join("node_modules/.package-lock.stamp"));
+    let wanted = fs::read_to_string(&wanted).map_err(on(&wanted))?;
+    if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
+        return Ok(None);
+    }
+    let mut install: Command = program(npm);
+    run_program(install.current_dir(scripts).args(["ci", "--no-audit", "--no-fund"]))?;
+    fs::write(&stamp, wanted).map_err(on(&stamp))?;
+    Ok(None)
+}
+
+/// The folder, empty: nothing of an earlier run can pass for a result of this one.
+fn fresh(folder: &Path) -> Result<PathBuf, Failure> {
+    if folder.exists() {
+        fs::remove_dir_all(folder).map_err(on(folder))?;
+    }
+    fs::create_dir_all(folder).map_err(on(folder))?;
+    Ok(folder.to_path_buf())
+}
+
+/// Width and height of a PNG file, from its first chunk.
+fn picture_size(path: &Path) -> Result<(u32, u32), Failure> {
+    let bytes = fs::read(path).map_err(on(path))?;
+    png_size(&bytes).ok_or_else(|| Failure::Failed(format!("{}: not a PNG file", path.display())))
+}
+
+/// A PNG file starts with 8 bytes of signature, then the length and name of the chunk IHDR, then width and height.
+fn png_size(bytes: &[u8]) -> Option<(u32, u32)> {
+    let number = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
+    (bytes.starts_with(b"\x89PNG\r\n\x1a\n") && bytes.get(12..16)? == b"IHDR").then_some((number(16)?, number(20)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_size_of_a_picture_is_read() {
+        let mut bytes = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\x05\0\0\0\x02\xd0".to_vec();
+        assert_eq!(png_size(&bytes), Some((1280, 720)));
+        bytes.truncate(20);
+        assert_eq!(png_size(&bytes), None);
+        assert_eq!(png_size(b"JFIF"), None);
+    }
+}

@@ -1,0 +1,161 @@
+//! Rules about documents: what they name exists.
+
+use super::Finding;
+use super::names::key;
+use super::tree::Tree;
+
+/// Documents that tell people where things are.
+const GUIDES: &[&str] = &["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
+
+/// What a path in a guide starts with.
+const PLACES: &[&str] = &["crates/", "xtask/", "scenes/", "docs/", "validation/", "benches/"];
+
+pub(super) fn named_paths_exist(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for &guide in GUIDES {
+        let Some(text) = tree.text(guide) else {
+            findings.push(Finding::new(guide, 1, "missing; people look here first, so write it"));
+            continue;
+        };
+        for (line, content) in prose(text) {
+            // Every second piece between backticks is code.
+            for code in content.split('`').skip(1).step_by(2) {
+                let path = code.split_whitespace().next().unwrap_or_default();
+                let is_pattern = path.contains(['<', '>', '*', '…', '{']);
+                if PLACES.iter().any(|place| path.starts_with(place)) && !is_pattern && !tree.has(path) {
+                    findings.push(Finding::new(
+                        guide,
+                        line,
+                        format!("{path} does not exist; correct the path, or the tree"),
+                    ));
+                }
+            }
+        }
+    }
+    findings
+}
+
+/// The lines outside of fenced blocks, numbered from 1.
+fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut in_fence = false;
+    text.lines().enumerate().filter_map(move |(number, line)| {
+        let is_fence = line.trim_start().starts_with("```");
+        in_fence ^= is_fence;
+        (!is_fence && !in_fence).then_some((number + 1, line))
+    })
+}
+
+pub(super) fn links_exist(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (path, text) in tree.texts().filter(|(path, _)| path.ends_with(".md") && !path.contains('/')) {
+        for (line, content) in prose(text) {
+            for target in links(content) {
+                let file = target.split('#').next().unwrap_or_default().trim_start_matches("./");
+                let is_elsewhere = file.contains(':') || file.starts_with("//");
+                if !file.is_empty() && !is_elsewhere && !tree.has(file) {
+                    findings.push(Finding::new(path, line, format!("the link to {target} leads nowhere; correct it")));
+                }
+            }
+        }
+    }
+    findings
+}
+
+/// The targets of `[text](target)`, `src="target"` and `href="target"`.
+fn links(line: &str) -> impl Iterator<Item = &str> {
+    let endings: [(&str, &[char]); 3] = [("](", &[')', ' ']), ("src=\"", &['"']), ("href=\"", &['"'])];
+    endings.into_iter().flat_map(move |(opening, closing)| {
+        line.split(opening).skip(1).filter_map(move |rest| rest.split(closing).next())
+    })
+}
+
+pub(super) fn every_scene_has_a_picture(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (path, stem) in tree.scenes() {
+        let picture = format!("docs/gallery/{stem}.png");
+        if !tree.has(&picture) {
+            findings.push(Finding::new(path, 1, format!("{picture} does not exist; run cargo xtask gallery {stem}")));
+        }
+        if !tree.text("README.md").unwrap_or_default().contains(&picture) {
+            findings.push(Finding::new("README.md", 1, format!("does not show {picture}; add it to the gallery")));
+        }
+    }
+    findings
+}
+
+pub(super) fn changelog_is_open(tree: &Tree) -> Vec<Finding> {
+    let version =
+        key(tree.text("Cargo.toml").unwrap_or_default(), "workspace.package", "version").map_or("?", |found| found.0);
+    let wanted = ["Unreleased", version];
+    let is_open = |line: &str| {
+        let title = line.strip_prefix("## ").unwrap_or_default().trim_start_matches('[');
+        wanted.contains(&title.split([']', ' ']).next().unwrap_or_default())
+    };
+    if tree.text("CHANGELOG.md").unwrap_or_default().lines().any(is_open) {
+        return Vec::new();
+    }
+    vec![Finding::new("CHANGELOG.md", 1, format!("no heading for {version}; add ## [Unreleased] above the versions"))]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(findings: &[Finding]) -> Vec<String> {
+        findings.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn paths_that_do_not_exist_are_found() {
+        let tree = Tree::sample(&[
+            (
+                "README.md",
+                "`scenes/`\n`crates/gone.rs` and `crates/<name>.rs`, `xtask/*.rs`, `other/x`\n```\n`docs/x`\n```",
+            ),
+            ("CONTRIBUTING.md", "`scenes/drape.toml --quiet`"),
+            ("scenes/drape.toml", ""),
+        ]);
+        let expected = [
+            "README.md:2: crates/gone.rs does not exist; correct the path, or the tree",
+            "ARCHITECTURE.md:1: missing; people look here first, so write it",
+        ];
+        assert_eq!(shown(&named_paths_exist(&tree)), expected);
+    }
+
+    #[test]
+    fn dead_links_are_found() {
+        let tree = Tree::sample(&[
+            ("README.md", "[a](CONTRIBUTING.md#b) [c](#d) [e](https://f.g/h)\n[i](GONE.md) <img src=\"docs/j.png\">"),
+            ("CONTRIBUTING.md", ""),
+        ]);
+        let expected = [
+            "README.md:2: the link to GONE.md leads nowhere; correct it",
+            "README.md:2: the link to docs/j.png leads nowhere; correct it",
+        ];
+        assert_eq!(shown(&links_exist(&tree)), expected);
+    }
+
+    #[test]
+    fn scenes_without_a_picture_are_found() {
+        let tree = Tree::sample(&[
+            ("scenes/drape.toml", ""),
+            ("scenes/flag.toml", ""),
+            ("docs/gallery/drape.png", ""),
+            ("README.md", "![drape](docs/gallery/drape.png)"),
+        ]);
+        let expected = [
+            "scenes/flag.toml:1: docs/gallery/flag.png does not exist; run cargo xtask gallery flag",
+            "README.md:1: does not show docs/gallery/flag.png; add it to the gallery",
+        ];
+        assert_eq!(shown(&every_scene_has_a_picture(&tree)), expected);
+    }
+
+    #[test]
+    fn a_closed_changelog_is_found() {
+        let cargo = ("Cargo.toml", "[workspace.package]\nversion = \"0.2.0\"");
+        let findings = |text: &str| changelog_is_open(&Tree::sample(&[cargo, ("CHANGELOG.md", text)])).len();
+        assert_eq!(findings("# Changelog\n## [0.1.0] - 2020-01-01\n"), 1);
+        assert_eq!(findings("# Changelog\n## [0.2.0] - 2020-01-01\n"), 0);
+        assert_eq!(findings("# Changelog\n## [Unreleased]\n"), 0);
+    }
+}

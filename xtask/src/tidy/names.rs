@@ -1,0 +1,160 @@
+//! One stem everywhere: a thing has one name, and its file has it too.
+
+use super::Finding;
+use super::rust::{Token, group_end, has_texts};
+use super::tree::Tree;
+
+/// Folders of the library in which a file is one thing.
+const FOLDERS: &[&str] = &["crates/muslin/src/energy/", "crates/muslin/src/solver/"];
+
+/// Types whose entries name a thing, as opposed to one of its parameters.
+const ENTRIES: &[&str] = &["Model", "Entry"];
+
+pub(super) fn one_stem(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (path, source) in tree.library() {
+        let stem = FOLDERS.iter().find_map(|folder| path.strip_prefix(folder)?.strip_suffix(".rs"));
+        let Some(stem) = stem.filter(|stem| *stem != "mod" && !stem.contains('/')) else { continue };
+        for (name, line) in declared_names(&source.shipped()) {
+            if name != stem {
+                let what =
+                    format!("the name \"{name}\" in the file of `{stem}`; one stem everywhere: rename one of them");
+                findings.push(Finding::new(path, line, what));
+            }
+        }
+    }
+    findings
+}
+
+/// The names that a file gives to what it defines: `NAME: &'static str = "x"`, and `name: "x"` of an entry.
+fn declared_names<'a>(tokens: &[&'a Token]) -> Vec<(&'a str, usize)> {
+    let mut names = Vec::new();
+    for at in 0..tokens.len() {
+        let rest = &tokens[at..];
+        let text = if has_texts(rest, &["NAME", ":", "&", "'static", "str", "="]) {
+            rest.get(6)
+        } else if has_texts(rest, &["NAME", ":", "&", "str", "="]) {
+            rest.get(5)
+        } else if ENTRIES.contains(&rest[0].text.as_str()) && has_texts(rest, &["", "{"]) {
+            field(&rest[1..group_end(rest, 1)], "name")
+        } else {
+            None
+        };
+        let string = text.and_then(|token| Some((token.text.strip_prefix('"')?.strip_suffix('"')?, token.line)));
+        names.extend(string);
+    }
+    names
+}
+
+/// The value of a field directly in the braces of `group`.
+fn field<'a, 'b>(group: &'b [&'a Token], name: &str) -> Option<&'b &'a Token> {
+    let mut at = 1;
+    while at < group.len() {
+        if has_texts(&group[at..], &[name, ":"]) {
+            return group.get(at + 2);
+        }
+        at = if matches!(group[at].text.as_str(), "(" | "[" | "{") { group_end(group, at) } else { at + 1 };
+    }
+    None
+}
+
+pub(super) fn scene_is_named_after_its_file(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (path, stem) in tree.scenes() {
+        let what = match key(tree.text(path).unwrap_or_default(), "", "name") {
+            Some((name, _)) if name == stem => continue,
+            Some((name, line)) => {
+                (line, format!("the scene calls itself \"{name}\"; write name = \"{stem}\", as its file"))
+            }
+            None => (1, format!("the scene has no name; write name = \"{stem}\" at its top")),
+        };
+        findings.push(Finding::new(path, what.0, what.1));
+    }
+    findings
+}
+
+/// A plain value in the table `[table]` of a TOML file without its quotes, and its line; "" is the top of the file.
+pub(super) fn key<'a>(text: &'a str, table: &str, name: &str) -> Option<(&'a str, usize)> {
+    let mut current = "";
+    for (number, line) in text.lines().enumerate() {
+        let line = line.trim();
+        if let Some(heading) = line.strip_prefix('[') {
+            current = heading.split(']').next().unwrap_or_default().trim();
+        } else if let Some((left, right)) = line.split_once('=').filter(|_| current == table)
+            && left.trim() == name
+        {
+            let value = right.trim().trim_start_matches('"');
+            return Some((value.split(['"', '#']).next().unwrap_or_default().trim(), number + 1));
+        }
+    }
+    None
+}
+
+pub(super) fn every_crate_takes_workspace_lints(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (path, text) in tree.texts().filter(|(path, _)| path.ends_with("/Cargo.toml")) {
+        let takes = key(text, "lints", "workspace").or_else(|| key(text, "", "lints.workspace"));
+        if takes.is_none_or(|(value, _)| value != "true") {
+            findings.push(Finding::new(path, 1, "without the workspace's lints; add [lints] with workspace = true"));
+        }
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_is_not_the_stem_is_found() {
+        let tree = Tree::sample(&[
+            (
+                "crates/muslin/src/energy/dihedral.rs",
+                "const NAME: &'static str = \"angle\";\n\
+                 pub const MODEL: Model = Model {\n\
+                  parameters: &[Parameter { name: \"k\" }], name: \"bend\" };",
+            ),
+            (
+                "crates/muslin/src/energy/spring.rs",
+                "const NAME: &'static str = \"spring\";\n\
+                 const MODEL: Model = Model { name: \"spring\", parameters: &[Parameter { name: \"k\" }] };\n\
+                 #[cfg(test)] mod tests { const NAME: &str = \"x\"; }",
+            ),
+            ("crates/muslin/src/solver/xpbd.rs", "pub const MODEL: Model = Model { entry: Entry { name: \"pbd\" } };"),
+            ("crates/muslin/src/energy/mod.rs", "const NAME: &str = \"any\";"),
+        ]);
+        let found: Vec<(String, usize)> = one_stem(&tree)
+            .into_iter()
+            .map(|finding| (finding.path.rsplit('/').next().unwrap().to_owned(), finding.line))
+            .collect();
+        let expected = [("dihedral.rs".to_owned(), 1), ("dihedral.rs".to_owned(), 3), ("xpbd.rs".to_owned(), 1)];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_scene_with_another_name_is_found() {
+        let tree = Tree::sample(&[
+            ("scenes/drape.toml", "# over a sphere\nname = \"drapes\" # oops"),
+            ("scenes/flag.toml", "[[cloth]]\nname = \"flag\""),
+            ("scenes/hanging.toml", "name = \"hanging\"\n[[cloth]]\nname = \"sheet\""),
+        ]);
+        let found: Vec<String> = scene_is_named_after_its_file(&tree).iter().map(ToString::to_string).collect();
+        let expected = [
+            "scenes/drape.toml:2: the scene calls itself \"drapes\"; write name = \"drape\", as its file",
+            "scenes/flag.toml:1: the scene has no name; write name = \"flag\" at its top",
+        ];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_crate_without_the_lints_is_found() {
+        let tree = Tree::sample(&[
+            ("Cargo.toml", "[workspace]"),
+            ("crates/a/Cargo.toml", "[package]\nname = \"a\"\n[lints]\nworkspace = true"),
+            ("crates/b/Cargo.toml", "[package]\nversion.workspace = true\n[dependencies]\nworkspace = true"),
+        ]);
+        let found = every_crate_takes_workspace_lints(&tree);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].path, "crates/b/Cargo.toml");
+    }
+}
