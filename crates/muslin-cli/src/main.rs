@@ -1,3 +1,36 @@
-//! The command line.
+//! The program `muslin`: what a person types, turned into calls of the library, and what it says, into words and files.
+//!
+//! ```text
+//! args ─→ commands ─→ session (run)      ─→ results in a folder
+//!            │           scene_file, mesh_files: the files a scene is made of
+//!            └─────── bench, models, scenes, check
+//! failure: every error, printed here and only here
+//! ```
 
-fn main() {}
+mod args;
+mod bench;
+mod builtin;
+mod clock;
+mod commands;
+mod console;
+mod failure;
+mod findings;
+mod fnv;
+mod mesh_files;
+mod place;
+mod scene_file;
+mod session;
+mod shell;
+mod table;
+
+use std::process::ExitCode;
+
+use args::Arguments;
+
+fn main() -> ExitCode {
+    let command = Arguments::read();
+    match commands::execute(&command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(command.wants_json()),
+    }
+}

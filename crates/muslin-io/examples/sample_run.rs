@@ -33,7 +33,7 @@ struct Cloth {
     rows: u32,
     /// Whether the last column is joined to the first.
     closed: bool,
-    /// Position at (u, v) in the unit square and time [s].
+    /// Position at (u, v) in the unit square and a time in seconds.
     shape: fn(f64, f64, f64) -> [f64; 3],
 }
 

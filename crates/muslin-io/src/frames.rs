@@ -12,7 +12,7 @@ pub trait FrameSource {
     /// Number of vertices of every frame.
     fn vertex_count(&self) -> usize;
 
-    /// Replaces `out` by the positions [m] of a frame.
+    /// Replaces `out` by the positions of a frame, in metres.
     fn read(&mut self, frame: usize, out: &mut Vec<[f32; 3]>) -> Result<(), IoError>;
 }
 

@@ -3,18 +3,18 @@
 //! ```text
 //! glTF, 2, length            12 bytes
 //! length, JSON, …            asset, scene, node, mesh, material, animation, accessors
-//! length, BIN\0, …           indices, base (positions, normals, uv), targets (position and normal deltas), times, weights
+//! length, BIN\0, …           indices, base (positions, normals, uv), targets (deltas of both), times, weights
 //! ```
 //!
 //! Frame 0 is the base mesh; every other frame that is kept is a target that holds its difference from frame 0. The
-//! animation blends linearly from the weights of one frame, all 0 but its own, to those of the next. Vertices keep their
-//! numbers; those on a seam of the texture map are repeated at the end, once for each further coordinate. glTF's
-//! texture origin is at the top left, so v becomes 1 − v.
+//! animation blends linearly from the weights of one frame, all 0 but its own, to those of the next. Vertices keep
+//! their numbers; those on a seam of the texture map are repeated at the end, once for each further coordinate.
+//! glTF's texture origin is at the top left, so v becomes 1 − v.
 //!
 //! Limits: the data grow with frames × vertices and the weights with frames², so at most 240 targets (WebGL 2
-//! promises 256 texture layers, one of which three.js uses per target) and 64 MB are written. A longer clip keeps evenly
-//! spaced frames, the first and the last among them, each at its own time, and a note says how many. Two frames are
-//! kept even where they alone exceed 64 MB, up to the 4 GiB that the format can address.
+//! promises 256 texture layers, one of which three.js uses per target) and 64 MB are written. A longer clip keeps
+//! evenly spaced frames, the first and the last among them, each at its own time, and a note says how many. Two frames
+//! are kept even where they alone exceed 64 MB, up to the 4 GiB that the format can address.
 
 use std::io::Write;
 
@@ -61,7 +61,7 @@ fn export(job: &mut Job<'_>) -> Result<Exported, IoError> {
         let json = json.to_string().into_bytes();
         Ok(write_chunks(out, json, binary)?)
     })?;
-    let notes = plan.note().map(|note| format!("{} {note}", path.display())).into_iter().collect();
+    let notes = plan.notes().iter().map(|note| format!("{} {note}", path.display())).collect();
     Ok(Exported { path, notes })
 }
 
@@ -100,17 +100,24 @@ impl Plan {
         Err(InputError::FormatLimit { format: FORMAT.name, what: "bytes", found: self.bytes, limit })
     }
 
-    fn note(&self) -> Option<String> {
+    fn notes(&self) -> Vec<String> {
         let (kept, all) = (self.target_count + 1, self.frame_count);
-        let megabytes = BUDGET_BYTES / 1_000_000;
+        let megabytes = |bytes: usize| bytes.div_ceil(1_000_000);
+        let mut notes = Vec::new();
         if kept < all {
-            Some(format!(
+            notes.push(format!(
                 "keeps {kept} of {all} frames, evenly spaced with the first and the last, and blends between them: \
-                 at most {MOST_TARGETS} morph targets and {megabytes} MB"
-            ))
-        } else {
-            None
+                 a glb gets at most {MOST_TARGETS} morph targets and {} MB",
+                megabytes(BUDGET_BYTES)
+            ));
         }
+        if self.bytes > BUDGET_BYTES {
+            notes.push(format!(
+                "has about {} MB, which many browsers refuse: the mesh is too fine for a glb",
+                megabytes(self.bytes)
+            ));
+        }
+        notes
     }
 }
 
@@ -313,9 +320,13 @@ mod tests {
             (0..181).collect::<Vec<_>>(),
             "all"
         );
-        assert_eq!(plan.note(), None, "nothing to say");
+        assert_eq!(plan.notes(), [""; 0], "nothing to say");
         let still = Plan::new(1, 4225, 8192);
-        assert_eq!((still.target_count, still.frame(0), still.note()), (0, 0, None), "a single frame does not move");
+        assert_eq!(
+            (still.target_count, still.frame(0), still.notes().len()),
+            (0, 0, 0),
+            "a single frame does not move"
+        );
     }
 
     #[test]
@@ -327,11 +338,13 @@ mod tests {
             assert_eq!((kept[0], kept[plan.target_count]), (0, frame_count - 1), "both ends are kept");
             assert!(kept.is_sorted_by(|a, b| a < b), "frames are in order and distinct: {kept:?}");
             assert!(plan.bytes <= BUDGET_BYTES || plan.target_count == 1, "{} bytes", plan.bytes);
-            assert!(plan.note().is_some(), "and this is said");
+            assert!(plan.notes()[0].contains("evenly spaced"), "and this is said");
         }
         let words = "keeps 241 of 1001 frames, evenly spaced with the first and the last, and blends between them: \
-            at most 240 morph targets and 64 MB";
-        assert_eq!(Plan::new(1001, 100, 200).note().as_deref(), Some(words), "wording");
+            a glb gets at most 240 morph targets and 64 MB";
+        assert_eq!(Plan::new(1001, 100, 200).notes(), [words], "wording");
+        let words = "has about 81 MB, which many browsers refuse: the mesh is too fine for a glb";
+        assert_eq!(Plan::new(2, 1_000_000, 2_000_000).notes(), [words], "wording of a file beyond the budget");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::error::InputError;
 pub struct RestMesh<'a> {
     /// Name of the cloth: any text, made into file names by [`file_stem`](crate::file_stem).
     pub name: &'a str,
-    /// Rest positions [m].
+    /// Rest positions, in metres.
     pub positions: &'a [[f32; 3]],
     /// Vertices of each triangle, counter-clockwise.
     pub triangles: &'a [[u32; 3]],

@@ -353,7 +353,7 @@ mod tests {
     #[test]
     fn the_largest_counts_fit_the_header() {
         let largest = Layout { data_start: 128, frame_count: usize::MAX, vertex_count: usize::MAX };
-        assert!(largest.header().ends_with(b", 3), }                \n"), "with room to spare");
+        assert!(largest.header().ends_with(b", 3), }                 \n"), "with room to spare");
         let error = largest.offset(usize::MAX).unwrap_err();
         assert!(matches!(error, NpyError::TooLarge { .. }), "but not a file: {error}");
     }

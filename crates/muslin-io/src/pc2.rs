@@ -13,8 +13,8 @@
 //!
 //! All little-endian. The points move the vertices of a mesh, which the rest `.obj` provides, in its order.
 //!
-//! Limits: no topology and no frame rate; at most 2³¹ − 1 points and samples. The axes are those of the cache, so
-//! in Blender, where z is up, the modifier's axes are to be set (forward −Z, up Y) or the object turned.
+//! Limits: no topology and no frame rate; at most 2³¹ − 1 points and samples. The axes are those of the `.obj`:
+//! Blender, where z is up, turns that on import, and the modifier's default axes then fit.
 
 use std::io::{self, Write};
 

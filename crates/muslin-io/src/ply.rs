@@ -20,7 +20,7 @@
 use std::io::Write;
 
 use crate::bytes::{extend_f32, extend_u32};
-use crate::error::{Cause, InputError, IoError};
+use crate::error::{InputError, IoError};
 use crate::export::{Exported, Format, Job};
 use crate::mesh::{RestMesh, SplitMesh};
 use crate::names::file_stem;
@@ -61,7 +61,7 @@ fn export(job: &mut Job<'_>) -> Result<Exported, IoError> {
             vertices(&mut bytes, &positions, uv);
             out.write_all(header.as_bytes())?;
             out.write_all(&bytes)?;
-            Ok::<(), Cause>(out.write_all(&faces)?)
+            Ok(out.write_all(&faces)?)
         },
     )?;
     Ok(Exported { path, notes })

@@ -13,19 +13,19 @@
 use rayon::prelude::*;
 
 use crate::depth_map::MapFrame;
-use crate::math::{Vec3, smoothstep, vec3};
+use crate::math::{Vec3, smoothstep, vec3, whole};
 use crate::raster::ClipCorner;
 use crate::shadow::Shadow;
 use crate::stage::Stage;
 
 /// Maps; each is one direction above the horizon and its opposite.
-const MAPS: usize = 20;
+const MAPS: usize = 16;
 
 /// Texels a side of a map.
 const MAP_SIZE: usize = 176;
 
 /// Points a side of the lattice on the ground.
-const LATTICE: usize = 96;
+const LATTICE: usize = 72;
 
 /// The light of the sky at the zenith and at the horizon, linear: a little cold above, a little warm around.
 const ZENITH: Vec3 = vec3(0.56, 0.60, 0.66);
@@ -83,7 +83,7 @@ impl Map {
         if !(x >= 0.0 && y >= 0.0 && x < limit && y < limit) {
             return 1.0;
         }
-        let (x0, y0) = (x as usize, y as usize);
+        let (x0, y0) = (whole(x), whole(y));
         let (fx, fy) = (x - x0 as f32, y - y0 as f32);
         let sign = if opposite { -1.0 } else { 1.0 };
         let scale = 1.0 / (2.0 * frame.texel());
@@ -256,7 +256,7 @@ impl GroundLight {
         if !(x >= 0.0 && y >= 0.0 && x < limit && y < limit) {
             return 1.0;
         }
-        let (x0, y0) = (x as usize, y as usize);
+        let (x0, y0) = (whole(x), whole(y));
         let (fx, fy) = (x - x0 as f32, y - y0 as f32);
         let at = |column: usize, row: usize| self.values[row * LATTICE + column][channel];
         let upper = at(x0, y0) * (1.0 - fx) + at(x0 + 1, y0) * fx;

@@ -2,7 +2,7 @@
 //!
 //! All shading happens in linear light. Colours of the interface are sRGB in [0, 1], as every colour picker shows them.
 
-use crate::math::{Vec3, vec3};
+use crate::math::{Vec3, vec3, whole};
 
 /// Muted dyes that stay apart from each other, from the background and from the warning red: sRGB in [0, 1].
 pub const CLOTH_COLORS: [[f32; 3]; 6] = [
@@ -60,27 +60,34 @@ pub(crate) fn shoulder(light: Vec3) -> Vec3 {
 
 /// sRGB bytes from linear light, by table.
 ///
-/// 4096 steps are enough: the curve is steepest at black, where a step is 12.92 · 255 / 4095 = 0.8 of a byte.
+/// The curve is steepest at black, where a step of the table is 12.92 · 255 / 8191 = 0.4 of a byte. Bytes are dithered with a fixed
+/// pattern [Bayer 1973]: without it, soft gradients show as bands.
 #[derive(Debug)]
 pub(crate) struct Encoder {
-    table: Vec<u8>,
+    table: Vec<f32>,
 }
 
+/// Ranks of the 4 × 4 ordered dither.
+const BAYER: [[u8; 4]; 4] = [[0, 8, 2, 10], [12, 4, 14, 6], [3, 11, 1, 9], [15, 7, 13, 5]];
+
 impl Encoder {
-    const STEPS: usize = 4096;
+    const STEPS: usize = 8192;
 
     pub(crate) fn new() -> Self {
         let encode = |i: usize| {
             let x = i as f32 / (Self::STEPS - 1) as f32;
             let c = if x <= 0.003_130_8 { 12.92 * x } else { 1.055 * libm::powf(x, 1.0 / 2.4) - 0.055 };
-            (c * 255.0 + 0.5) as u8
+            c * 255.0
         };
         Self { table: (0..Self::STEPS).map(encode).collect() }
     }
 
-    pub(crate) fn encode(&self, light: Vec3) -> [u8; 3] {
+    /// The bytes of the pixel in column `x` and row `y`.
+    pub(crate) fn encode(&self, light: Vec3, x: usize, y: usize) -> [u8; 3] {
+        let rounding = (f32::from(BAYER[y % 4][x % 4]) + 0.5) / 16.0;
         // A float cast saturates and takes NaN to 0, so that the index always exists.
-        let byte = |x: f32| self.table[((x * (Self::STEPS - 1) as f32 + 0.5) as usize).min(Self::STEPS - 1)];
+        let value = |x: f32| self.table[whole(x * (Self::STEPS - 1) as f32 + 0.5).min(Self::STEPS - 1)];
+        let byte = |x: f32| (value(x) + rounding) as u8;
         [byte(light.x), byte(light.y), byte(light.z)]
     }
 }
@@ -90,18 +97,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn srgb_round_trip_is_exact_for_bytes() {
+    fn bytes_keep_their_mean() {
         let encoder = Encoder::new();
         for byte in 0..=255_u8 {
-            let c = f32::from(byte) / 255.0;
-            assert_eq!(encoder.encode(linear_from_srgb([c; 3])), [byte; 3]);
+            let light = linear_from_srgb([f32::from(byte) / 255.0; 3]);
+            let sum: u32 = (0..16).map(|i| u32::from(encoder.encode(light, i % 4, i / 4)[0])).sum();
+            let mean = sum as f32 / 16.0;
+            assert!((mean - f32::from(byte)).abs() < 0.3, "{byte} became {mean}");
         }
     }
 
     #[test]
     fn colors_that_are_no_colors_are_clamped() {
         let encoder = Encoder::new();
-        assert_eq!(encoder.encode(vec3(f32::NAN, f32::INFINITY, f32::NEG_INFINITY)), [0, 255, 0]);
+        assert_eq!(encoder.encode(vec3(f32::NAN, f32::INFINITY, f32::NEG_INFINITY), 2, 1), [0, 255, 0]);
         assert_eq!(linear_from_srgb([f32::NAN, 7.0, -7.0]), vec3(0.0, 1.0, 0.0));
     }
 

@@ -26,6 +26,7 @@
 mod ambient;
 mod backdrop;
 mod camera;
+mod canvas;
 mod color;
 mod depth_map;
 mod error;
@@ -39,6 +40,7 @@ mod shade;
 mod shadow;
 mod stage;
 mod tessellate;
+pub mod video;
 mod visibility;
 
 pub use camera::{Bounds, Camera};

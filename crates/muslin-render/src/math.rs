@@ -113,6 +113,11 @@ impl Mul for Vec3 {
     }
 }
 
+/// The whole part of a number from 0 to 2³¹; casts to 64 bits, and `floor` without it, take several times as long.
+pub(crate) fn whole(x: f32) -> usize {
+    (x as i32).max(0) as usize
+}
+
 /// The cubic 3t² − 2t³ between `from` and `to`, 0 before and 1 after.
 pub(crate) fn smoothstep(from: f32, to: f32, x: f32) -> f32 {
     let t = ((x - from) / (to - from)).clamp(0.0, 1.0);

@@ -115,11 +115,19 @@ impl SampleGrid {
         Self { width: width * per_side, height: height * per_side, per_side, offsets_x, offsets_y }
     }
 
+    /// x of the samples of a row within their cells, in samples.
+    pub(crate) fn offset_x(&self, row: usize) -> f32 {
+        self.offsets_x[row % self.per_side] as f32 / SUBSTEPS as f32
+    }
+
+    /// y of the samples of a column within their cells, in samples.
+    pub(crate) fn offset_y(&self, column: usize) -> f32 {
+        self.offsets_y[column % self.per_side] as f32 / SUBSTEPS as f32
+    }
+
     /// The place of a sample, in samples from the top left.
     pub(crate) fn place(&self, column: usize, row: usize) -> (f32, f32) {
-        let x = self.offsets_x[row % self.per_side] as f32 / SUBSTEPS as f32;
-        let y = self.offsets_y[column % self.per_side] as f32 / SUBSTEPS as f32;
-        (column as f32 + x, row as f32 + y)
+        (column as f32 + self.offset_x(row), row as f32 + self.offset_y(column))
     }
 }
 
@@ -146,7 +154,9 @@ pub(crate) struct Coverage {
 impl Coverage {
     /// `None` where the triangle has no area or lies beside the picture.
     pub(crate) fn new(corners: [Corner; 3], grid: &SampleGrid) -> Option<Self> {
-        let snap = |c: f32| libm::rintf(c * SUBSTEPS as f32) as i64;
+        // A cast cuts towards zero; far above zero that is downwards, and much cheaper than rounding.
+        const ABOVE_ZERO: i64 = 1 << 40;
+        let snap = |c: f32| (f64::from(c) * SUBSTEPS as f64 + (ABOVE_ZERO as f64 + 0.5)) as i64 - ABOVE_ZERO;
         let mut x = corners.map(|corner| snap(corner.x));
         let mut y = corners.map(|corner| snap(corner.y));
         let mut depth = corners.map(|corner| corner.depth);
@@ -160,10 +170,14 @@ impl Coverage {
             depth.swap(1, 2);
             area = -area;
         }
+        // Only cells with a sample between the extremes: in coarse maps, many triangles lie between samples.
+        let (nearest, farthest) = (grid.offsets_x[0], grid.offsets_x[grid.per_side - 1]);
         let range = |values: [i64; 3], limit: usize| {
-            let low = values[0].min(values[1]).min(values[2]).div_euclid(SUBSTEPS);
-            let high = values[0].max(values[1]).max(values[2]).div_euclid(SUBSTEPS) + 1;
-            low.clamp(0, limit as i64) as usize..high.clamp(0, limit as i64) as usize
+            let low = values[0].min(values[1]).min(values[2]);
+            let high = values[0].max(values[1]).max(values[2]);
+            let first = (low - farthest + SUBSTEPS - 1).div_euclid(SUBSTEPS);
+            let end = (high - nearest).div_euclid(SUBSTEPS) + 1;
+            first.clamp(0, limit as i64) as usize..end.clamp(0, limit as i64) as usize
         };
         let (columns, rows) = (range(x, grid.width), range(y, grid.height));
         if columns.is_empty() || rows.is_empty() {
@@ -184,12 +198,30 @@ impl Coverage {
     }
 
     /// Calls `fill(column, row, depth)` for the samples of `rows` that the triangle covers.
-    pub(crate) fn for_each(&self, grid: &SampleGrid, rows: Range<usize>, mut fill: impl FnMut(usize, usize, f32)) {
+    pub(crate) fn for_each(&self, grid: &SampleGrid, rows: Range<usize>, fill: impl FnMut(usize, usize, f32)) {
+        // Small triangles are many, and for them even clearing tables of the full size would show.
+        match grid.per_side {
+            1 => self.scan::<1>(1, grid, rows, fill),
+            2 => self.scan::<2>(2, grid, rows, fill),
+            3 => self.scan::<3>(3, grid, rows, fill),
+            4 => self.scan::<4>(4, grid, rows, fill),
+            n => self.scan::<MAX_SAMPLES>(n, grid, rows, fill),
+        }
+    }
+
+    /// For grids of `n` samples a side, at most `N`. Inlined, so that `n` is a constant.
+    #[inline(always)]
+    fn scan<const N: usize>(
+        &self,
+        n: usize,
+        grid: &SampleGrid,
+        rows: Range<usize>,
+        mut fill: impl FnMut(usize, usize, f32),
+    ) {
         let [depth, dx, dy] = self.depth;
-        let n = grid.per_side;
         // What the y offset of each column adds.
-        let mut edge_bumps = [[0_i64; 3]; MAX_SAMPLES];
-        let mut depth_bumps = [0.0_f64; MAX_SAMPLES];
+        let mut edge_bumps = [[0_i64; 3]; N];
+        let mut depth_bumps = [0.0_f64; N];
         for k in 0..n {
             edge_bumps[k] = self.edges.map(|edge| edge[1] * grid.offsets_y[k]);
             depth_bumps[k] = dy * grid.offsets_y[k] as f64;

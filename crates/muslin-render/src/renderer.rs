@@ -15,6 +15,7 @@ use rayon::prelude::*;
 use crate::ambient::Ambient;
 use crate::backdrop;
 use crate::camera::{Bounds, Camera, View};
+use crate::canvas::{BandBuffers, Canvas, PixelSample, from_the_middle};
 use crate::color::Encoder;
 use crate::error::RenderError;
 use crate::math::{Vec3, unit};
@@ -24,20 +25,17 @@ use crate::scene::Scene;
 use crate::shade::{Shader, key_light, key_share};
 use crate::shadow::Shadow;
 use crate::stage::Stage;
-use crate::visibility::{BAND, BandSamples, Seen, Visibility};
+use crate::visibility::{BAND, Visibility};
 
 /// The longest side of a picture \[pixels\].
 pub const MAX_SIDE: usize = 16_384;
-
-/// Different surfaces told apart in one pixel; further ones count as the last.
-const MAX_GROUPS: usize = 8;
 
 /// Draws pictures of one size. Its memory is reused from one picture to the next.
 #[derive(Debug)]
 pub struct Renderer {
     grid: SampleGrid,
     /// The samples of a pixel from the middle outwards: the first of a surface is where it is shaded.
-    order: Vec<(usize, usize)>,
+    order: Vec<PixelSample>,
     /// The background, linear and as bytes.
     backdrop: Vec<Vec3>,
     backdrop_bytes: Vec<[u8; 3]>,
@@ -49,7 +47,7 @@ pub struct Renderer {
     /// What tells surfaces apart within a pixel, by triangle: the mesh, the mark and the side.
     keys: Vec<u32>,
     /// Buffers of bands that are not being drawn.
-    idle: Mutex<Vec<BandSamples>>,
+    idle: Mutex<Vec<BandBuffers>>,
     picture: Picture,
 }
 
@@ -74,7 +72,11 @@ impl Renderer {
         Ok(Self {
             order: from_the_middle(&grid),
             grid,
-            backdrop_bytes: backdrop.iter().map(|&color| encoder.encode(color)).collect(),
+            backdrop_bytes: backdrop
+                .iter()
+                .enumerate()
+                .map(|(i, &color)| encoder.encode(color, i % width, i / width))
+                .collect(),
             backdrop,
             encoder,
             stage: Stage::new(),
@@ -92,10 +94,15 @@ impl Renderer {
         self.picture.width as f64 / self.picture.height as f64
     }
 
+    /// The camera that a scene without one is drawn with.
+    pub fn frame(&self, scene: &Scene<'_>) -> Camera {
+        Bounds::of_scene(scene).camera(Camera::THREE_QUARTER, self.aspect())
+    }
+
     /// Draws a scene. The picture is the renderer's own until the next one is drawn.
     pub fn render(&mut self, scene: &Scene<'_>) -> Result<&Picture, RenderError> {
         let aspect = self.aspect();
-        let camera = scene.camera.unwrap_or_else(|| Bounds::of_scene(scene).camera(Camera::THREE_QUARTER, aspect));
+        let camera = scene.camera.unwrap_or_else(|| self.frame(scene));
         let view = View::new(&camera, aspect)?;
         let direction = scene.light.direction;
         let toward_light = unit(direction).map(Vec3::from_f64).ok_or(RenderError::Light { direction })?;
@@ -105,7 +112,8 @@ impl Renderer {
         // A texel of the shadow for a pixel of the picture, within reason.
         let size = self.picture.width.max(self.picture.height).clamp(384, 3072);
         self.shadow.update(&self.stage, toward_light, size);
-        self.ambient.update(&self.stage, &self.shadow, key_share(toward_light, key).luminance());
+        let key_share = key_share(toward_light, key);
+        self.ambient.update(&self.stage, &self.shadow, key_share.luminance());
         self.visibility.update(&self.stage, &view, &self.grid);
         self.update_keys(&view);
 
@@ -117,9 +125,13 @@ impl Renderer {
             ambient: &self.ambient,
             toward_light,
             key,
+            key_share,
             pixel: (2.0 / self.picture.width as f32, 2.0 / self.picture.height as f32),
         };
         let canvas = Canvas {
+            shader: &shader,
+            width: self.picture.width,
+            height: self.picture.height,
             grid: &self.grid,
             order: &self.order,
             backdrop: &self.backdrop,
@@ -133,10 +145,10 @@ impl Renderer {
         self.picture.pixels.par_chunks_mut(BAND * width).enumerate().for_each(|(band, pixels)| {
             // A lock that somebody panicked under guards buffers that are cleared before use.
             let lock = || idle.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            let mut samples = lock().pop().unwrap_or_default();
-            visibility.draw(band, canvas.grid, &mut samples);
-            canvas.paint(band, &samples, &shader, pixels);
-            lock().push(samples);
+            let mut buffers = lock().pop().unwrap_or_default();
+            visibility.draw(band, canvas.grid, &mut buffers.samples);
+            canvas.paint(band, &mut buffers, pixels);
+            lock().push(buffers);
         });
         Ok(&self.picture)
     }
@@ -149,98 +161,5 @@ impl Renderer {
             let front = (b - a).cross(c - a).dot(view.eye - a) >= 0.0;
             triangle.surface << 2 | u32::from(triangle.marked) << 1 | u32::from(front)
         }));
-    }
-}
-
-/// Samples of a pixel, by their distance from its middle.
-fn from_the_middle(grid: &SampleGrid) -> Vec<(usize, usize)> {
-    let n = grid.per_side;
-    let mut order: Vec<_> = (0..n * n).map(|i| (i % n, i / n)).collect();
-    let distance = |&(column, row): &(usize, usize)| {
-        let (x, y) = grid.place(column, row);
-        let middle = 0.5 * n as f32;
-        (x - middle) * (x - middle) + (y - middle) * (y - middle)
-    };
-    order.sort_by(|a, b| distance(a).total_cmp(&distance(b)));
-    order
-}
-
-/// What is needed to turn samples into pixels, besides their colours.
-#[derive(Debug)]
-struct Canvas<'a> {
-    grid: &'a SampleGrid,
-    order: &'a [(usize, usize)],
-    backdrop: &'a [Vec3],
-    backdrop_bytes: &'a [[u8; 3]],
-    encoder: &'a Encoder,
-    keys: &'a [u32],
-    depth_step: f32,
-}
-
-/// Samples of one pixel that show one surface.
-#[derive(Clone, Copy, Debug)]
-struct Group {
-    key: u32,
-    depth: f32,
-    color: Vec3,
-}
-
-impl Canvas<'_> {
-    fn paint(&self, band: usize, samples: &BandSamples, shader: &Shader<'_>, pixels: &mut [[u8; 3]]) {
-        let width = self.grid.width / self.grid.per_side;
-        for (index, pixel) in pixels.iter_mut().enumerate() {
-            let (column, row) = (index % width, index / width);
-            let place = (column, band * BAND + row);
-            let background = place.1 * width + column;
-            *pixel = match self.blend(row, place, samples, shader, self.backdrop[background]) {
-                Some(color) => self.encoder.encode(color),
-                None => self.backdrop_bytes[background],
-            };
-        }
-    }
-
-    /// The mean colour over the samples of a pixel; `None` where there is only background.
-    fn blend(
-        &self,
-        row_in_band: usize,
-        (column, row): (usize, usize),
-        samples: &BandSamples,
-        shader: &Shader<'_>,
-        background: Vec3,
-    ) -> Option<Vec3> {
-        let n = self.grid.per_side;
-        let mut groups = [Group { key: 0, depth: 0.0, color: Vec3::ZERO }; MAX_GROUPS];
-        let mut count = 0;
-        let mut sum = Vec3::ZERO;
-        let mut covered = false;
-        for &(i, j) in self.order {
-            let sample = (row_in_band * n + j) * self.grid.width + column * n + i;
-            let (id, depth) = (samples.ids[sample], samples.depths[sample]);
-            let seen = Seen::from_id(id);
-            let key = if let Seen::Triangle(index) = seen { self.keys[index] } else { id };
-            let same = |group: &&Group| {
-                group.key == key && ((group.depth - depth).abs() <= self.depth_step * depth || key == id)
-            };
-            if let Some(group) = groups[..count].iter().find(same) {
-                sum += group.color;
-                continue;
-            }
-            covered |= seen != Seen::Nothing;
-            let (x, y) = self.grid.place(column * n + i, row * n + j);
-            let (x, y) = (2.0 * x / self.grid.width as f32 - 1.0, 1.0 - 2.0 * y / self.grid.height as f32);
-            let color = match seen {
-                Seen::Nothing => background,
-                Seen::Ground => shader.stage.ground.map_or(background, |plane| background * shader.ground(plane, x, y)),
-                Seen::Plane(index) => {
-                    let (color, left) = shader.plane(shader.stage.planes[index], x, y);
-                    background.mix(color, left)
-                }
-                Seen::Triangle(index) => shader.triangle(index, x, y),
-            };
-            groups[count.min(MAX_GROUPS - 1)] = Group { key, depth, color };
-            count = (count + 1).min(MAX_GROUPS);
-            sum += color;
-        }
-        covered.then(|| sum * (1.0 / (n * n) as f32))
     }
 }

@@ -44,6 +44,8 @@ pub(crate) struct Shader<'a> {
     /// The unit vector to the key light, and its linear colour.
     pub(crate) toward_light: Vec3,
     pub(crate) key: Vec3,
+    /// The share of the key light on open ground.
+    pub(crate) key_share: Vec3,
     /// The size of a pixel in the coordinates of the picture (−1 to 1).
     pub(crate) pixel: (f32, f32),
 }
@@ -183,14 +185,22 @@ impl Shader<'_> {
         [at(x + self.pixel.0, y), at(x, y + self.pixel.1)]
     }
 
-    /// The light on the ground at a point of the picture, as a share of that on open ground.
-    pub(crate) fn ground(&self, plane: Plane, x: f32, y: f32) -> Vec3 {
+    /// What is missing of the key light and of the sky on the ground at a point of the picture, 0 to 1 each.
+    pub(crate) fn ground_shade(&self, x: f32, y: f32) -> [f32; 2] {
+        let Some(plane) = self.stage.ground else { return [0.0; 2] };
         let ray = self.view.ray(x, y);
-        let point = self.view.eye + ray * ((plane.point - self.view.eye).dot(plane.normal) / ray.dot(plane.normal));
-        let key = key_share(self.toward_light, self.key);
-        let reach = self.shadow.light_on_ground(point);
-        let sky = self.ambient.ground.sky_at(point);
-        key * reach + (Vec3::ONE - key) * sky
+        let distance = (plane.point - self.view.eye).dot(plane.normal) / ray.dot(plane.normal);
+        // At the horizon and above it.
+        if !(distance > 0.0 && distance.is_finite()) {
+            return [0.0; 2];
+        }
+        let point = self.view.eye + ray * distance;
+        [1.0 - self.shadow.light_on_ground(point), 1.0 - self.ambient.ground.sky_at(point)]
+    }
+
+    /// The light on the ground as a share of that on open ground, for what is missing.
+    pub(crate) fn ground_light(&self, [key, sky]: [f32; 2]) -> Vec3 {
+        Vec3::ONE - self.key_share * key - (Vec3::ONE - self.key_share) * sky
     }
 
     /// The colour of another plane at a point of the picture, and how much of it is left so far from the scene.

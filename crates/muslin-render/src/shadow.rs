@@ -9,7 +9,7 @@
 //! shadow is sharp where something touches the ground and soft far below it, without noise.
 
 use crate::depth_map::MapFrame;
-use crate::math::{Vec3, smoothstep};
+use crate::math::{Vec3, smoothstep, whole};
 use crate::raster::ClipCorner;
 use crate::stage::{Plane, Stage};
 
@@ -130,7 +130,7 @@ impl Shadow {
         }
         // Texels from x0 − R + 1 to x0 + R, where x0 is the last whose middle is at or before x.
         let (x, y) = (x - 0.5, y - 0.5);
-        let (x0, y0) = (x as usize, y as usize);
+        let (x0, y0) = (whole(x), whole(y));
         let (low_x, low_y) = (x0 + 1 - RADIUS, y0 + 1 - RADIUS);
         // Occlusion sets in over a range of heights instead of at once.
         let soft = 2.0 * texel;
@@ -174,21 +174,21 @@ impl Shadow {
         let (Some(frame), Some(search)) = (&self.frame, self.levels.get(SEARCH_LEVEL)) else { return 1.0 };
         let (x, y, _) = frame.project(point);
         let (x, y) = (x / frame.size as f32, y / frame.size as f32);
-        let [cover, weighted] = search.sample(x, y);
-        if cover <= 1e-4 {
+        let [searched, weighted] = search.sample(x, y);
+        if searched <= 0.0 {
             return 1.0;
         }
-        let distance = weighted / cover;
+        let distance = weighted / searched;
         // Level k blurs over about 2ᵏ texels of half the resolution each way.
         let width = (LIGHT_RADIUS * distance / (2.0 * frame.texel())).max(1.0);
         let level = libm::log2f(width).min((LEVELS - 1) as f32);
-        let below = level as usize;
+        let below = whole(level);
         let fine = self.levels[below].sample(x, y)[0];
         let coarse = self.levels[(below + 1).min(LEVELS - 1)].sample(x, y)[0];
         let t = level - below as f32;
         let cover = fine + (coarse - fine) * t;
         // Where the occluder search finds nearly nothing, its mean distance is not one to rely on.
-        1.0 - cover * smoothstep(0.0, 0.02, search.sample(x, y)[0])
+        1.0 - cover * smoothstep(0.0, 0.02, searched)
     }
 }
 
@@ -232,15 +232,16 @@ impl Level {
         if !(x > -2.0 && y > -2.0 && x < self.size as f32 + 2.0 && y < self.size as f32 + 2.0) {
             return [0.0; 2];
         }
-        let (cx, cy) = (x.floor(), y.floor());
-        let (wx, wy) = (quadratic(x - cx - 0.5), quadratic(y - cy - 0.5));
+        // The cell, two too high: a cast cuts towards zero, which is downwards only above zero.
+        let (cx, cy) = (whole(x + 2.0), whole(y + 2.0));
+        let (wx, wy) = (quadratic(x + 1.5 - cx as f32), quadratic(y + 1.5 - cy as f32));
         let mut sum = [0.0; 2];
         for j in 0..3 {
             for i in 0..3 {
-                let (column, row) = (cx as isize + i as isize - 1, cy as isize + j as isize - 1);
-                let size = self.size as isize;
-                if (0..size).contains(&column) && (0..size).contains(&row) {
-                    let texel = self.texels[(row * size + column) as usize];
+                // Below zero wraps around, and is outside too.
+                let (column, row) = ((cx + i).wrapping_sub(3), (cy + j).wrapping_sub(3));
+                if column < self.size && row < self.size {
+                    let texel = self.texels[row * self.size + column];
                     sum[0] += wx[i] * wy[j] * texel[0];
                     sum[1] += wx[i] * wy[j] * texel[1];
                 }

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use crate::camera::View;
-use crate::raster::{ClipCorner, Corner, Coverage, SampleGrid, clip};
+use crate::raster::{ClipCorner, Corner, Coverage, MAX_SAMPLES, SampleGrid, clip};
 use crate::stage::{Plane, Stage};
 
 /// Rows of pixels in a band: few enough that its samples stay in the cache.
@@ -171,12 +171,18 @@ impl FlatDepth {
         for (index, row) in rows.enumerate() {
             let range = index * grid.width..(index + 1) * grid.width;
             let (ids, depths) = (&mut samples.ids[range.clone()], &mut samples.depths[range]);
-            for (column, (id, nearest)) in ids.iter_mut().zip(depths).enumerate() {
-                let (x, y) = grid.place(column, row);
-                let depth = depth + dx * x + dy * y;
-                if depth > *nearest {
-                    *nearest = depth;
-                    *id = self.id;
+            let start = depth + dx * grid.offset_x(row) + dy * row as f32;
+            // Pixel by pixel, in which the offsets of the columns repeat.
+            let bumps: [f32; MAX_SAMPLES] = std::array::from_fn(|k| dx * k as f32 + dy * grid.offset_y(k));
+            let pixels = ids.chunks_exact_mut(grid.per_side).zip(depths.chunks_exact_mut(grid.per_side));
+            for (pixel, (ids, depths)) in pixels.enumerate() {
+                let left = start + dx * (pixel * grid.per_side) as f32;
+                for ((id, nearest), bump) in ids.iter_mut().zip(depths).zip(bumps) {
+                    let depth = left + bump;
+                    if depth > *nearest {
+                        *nearest = depth;
+                        *id = self.id;
+                    }
                 }
             }
         }

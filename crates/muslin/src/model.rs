@@ -23,11 +23,11 @@ pub struct Model {
     pub cloths: Vec<Cloth>,
     /// Terms of the potential, in the order they are swept.
     pub terms: Vec<Box<dyn Term>>,
-    /// m [kg].
+    /// m, in kg.
     pub masses: Vec<f64>,
-    /// 1/m [1/kg]; zero for a vertex of no triangle. Pins are not in here: they come and go.
+    /// 1/m, in 1/kg; zero for a vertex of no triangle. Pins are not in here: they come and go.
     pub inverse_masses: Vec<f64>,
-    /// Where every vertex is at time zero [m].
+    /// Where every vertex is at time zero, in m.
     pub initial_positions: Vec<Vec3<f64>>,
     /// Held and led vertices.
     pub pins: Vec<Pin>,
@@ -37,15 +37,15 @@ pub struct Model {
     pub triangles: Vec<[u32; 3]>,
     /// The triangles around each vertex.
     pub vertex_triangles: Adjacency,
-    /// All edges with their rest lengths [m].
+    /// All edges with their rest lengths, in m.
     pub edges: Vec<([u32; 2], f64)>,
     /// Bodies that the cloth touches.
     pub colliders: Vec<Collider>,
-    /// g [m/s²].
+    /// g, in m/s².
     pub gravity: Vec3<f64>,
     /// Air, if it moves or resists.
     pub wind: Option<Wind<f64>>,
-    /// Distance kept from bodies [m].
+    /// Distance kept from bodies, in m.
     pub thickness: f64,
 }
 
@@ -63,9 +63,9 @@ pub struct Cloth {
     pub edge_count: usize,
     /// Number of inner edges.
     pub hinge_count: usize,
-    /// Total mass [kg].
+    /// Total mass, in kg.
     pub mass: f64,
-    /// Decay of velocities [1/s].
+    /// Decay of velocities, in 1/s.
     pub damping: f64,
 }
 
@@ -76,7 +76,7 @@ pub struct Pin {
 }
 
 impl Pin {
-    /// Where the pinned vertices are led at `time` [s]; `None` once they are released.
+    /// Where the pinned vertices are led at `time`, in s; `None` once they are released.
     pub fn pose(&self, time: f64) -> Option<Pose<f64>> {
         // A substep that ends at the very time of release still holds.
         self.until.is_none_or(|until| time <= until).then(|| self.motion.pose(time))
@@ -201,7 +201,7 @@ impl Model {
         let pins = select_pins(cloth, &mesh, &placed, index, problems);
         let topology = Topology::build(&mesh);
         let ordering = locality_order(&topology.vertex_neighbors);
-        let (ordered, topology) = if ordering.old_from_new.iter().copied().eq(0..mesh.vertex_count() as u32) {
+        let (ordered, topology) = if ordering.is_identity() {
             (mesh.clone(), topology)
         } else {
             let ordered = ordering.apply(&mesh);
@@ -232,13 +232,8 @@ impl Model {
             self.pins.push(Pin { motion: Motion::new(&pin.path, center), until: pin.until });
         }
 
-        let site = Site {
-            mesh: &ordered,
-            topology: &topology,
-            clamped: &clamped,
-            first_vertex: first as u32,
-            vertex_count,
-        };
+        let site =
+            Site { mesh: &ordered, topology: &topology, clamped: &clamped, first_vertex: first as u32, vertex_count };
         warn_if_flattened(index, cloth, &site, problems);
         self.terms.extend(assemble(energy::STRETCH, &cloth.material.stretch, &site));
         self.terms.extend(assemble(energy::BEND, &cloth.material.bend, &site));
@@ -293,7 +288,7 @@ fn warn_if_flattened(index: usize, cloth: &scene::Cloth, site: &Site<'_>, proble
 fn rest_mesh(cloth: &scene::Cloth, place: &str, load: &mut LoadMesh<'_>, problems: &mut Problems) -> Option<Mesh> {
     let (mesh, key) = match &cloth.shape {
         Shape::Grid { size, cells, diagonals } => {
-            (Mesh::grid(*size, *cells, mesh_diagonals(*diagonals)).map_err(|e| e.to_string()), "grid")
+            (Mesh::grid(*size, *cells, *diagonals).map_err(|e| e.to_string()), "grid")
         }
         Shape::Tube { radius, height, cells } => {
             (Mesh::tube(*radius, *height, *cells).map_err(|e| e.to_string()), "tube")
@@ -427,14 +422,4 @@ fn corners(mesh: &Mesh, bounds: &mesh::Bounds) -> Vec<u32> {
     corners.sort_unstable();
     corners.dedup();
     corners
-}
-
-fn mesh_diagonals(d: scene::Diagonals) -> mesh::Diagonals {
-    match d {
-        scene::Diagonals::Forward => mesh::Diagonals::Forward,
-        scene::Diagonals::Backward => mesh::Diagonals::Backward,
-        scene::Diagonals::Alternating => mesh::Diagonals::Alternating,
-        scene::Diagonals::Crossed => mesh::Diagonals::Crossed,
-        scene::Diagonals::Isotropic => mesh::Diagonals::Isotropic,
-    }
 }

@@ -1,6 +1,6 @@
 //! Rigid motion of pins and colliders along the paths that a scene gives.
 
-use crate::math::{Mat3, Scalar, Vec3};
+use crate::math::{Mat3, Real, Vec3};
 use crate::scene::{Ease, Path, Waypoint};
 
 /// A path, ready to be asked where it is.
@@ -30,7 +30,7 @@ impl Motion {
         }
     }
 
-    /// Where the object that started at the initial state is at `time` [s].
+    /// Where the object that started at the initial state is at `time`, in s.
     ///
     /// Before the first waypoint and after the last it stands still.
     pub fn pose(&self, time: f64) -> Pose<f64> {
@@ -59,7 +59,7 @@ impl Motion {
     }
 }
 
-impl<S: Scalar> Pose<S> {
+impl<S: Real> Pose<S> {
     /// Where a point of the initial state is now.
     #[inline(always)]
     pub fn apply(&self, p: Vec3<S>) -> Vec3<S> {
@@ -80,7 +80,7 @@ impl<S: Scalar> Pose<S> {
     }
 
     /// In another precision.
-    pub fn cast<T: Scalar>(&self) -> Pose<T> {
+    pub fn cast<T: Real>(&self) -> Pose<T> {
         Pose { rows: self.rows.map(Vec3::cast), shift: self.shift.cast() }
     }
 }

@@ -185,6 +185,28 @@ impl<'a, T: Copy> Shared<'a, T> {
         self.length == 0
     }
 
+    /// Reads one item without looking whether there is one.
+    ///
+    /// # Safety
+    /// `index` must be below [`len`](Self::len).
+    #[inline(always)]
+    pub unsafe fn get_unchecked(&self, index: usize) -> T {
+        debug_assert!(index < self.length, "item out of range");
+        // SAFETY: in range by the caller's promise; no other worker sets it now, by the promise of `new`.
+        unsafe { *(*self.items.add(index)).get() }
+    }
+
+    /// Writes one item without looking whether there is room.
+    ///
+    /// # Safety
+    /// `index` must be below [`len`](Self::len).
+    #[inline(always)]
+    pub unsafe fn set_unchecked(&self, index: usize, item: T) {
+        debug_assert!(index < self.length, "item out of range");
+        // SAFETY: in range by the caller's promise; no other worker reads or sets it, by the promise of `new`.
+        unsafe { *(*self.items.add(index)).get() = item }
+    }
+
     /// Reads one item.
     #[inline(always)]
     pub fn get(&self, index: usize) -> T {

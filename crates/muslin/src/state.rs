@@ -9,11 +9,11 @@ use crate::math::Vec3;
 /// Numbers are `f64`, whatever the precision of the solver: single precision goes through them unchanged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct State {
-    /// [m].
+    /// In m.
     pub positions: Vec<Vec3<f64>>,
-    /// [m/s].
+    /// In m/s.
     pub velocities: Vec<Vec3<f64>>,
-    /// [s].
+    /// In s.
     pub time: f64,
 }
 

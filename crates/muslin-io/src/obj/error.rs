@@ -133,7 +133,7 @@ pub enum ObjProblem {
         limit: usize,
     },
     /// A file without a surface.
-    #[error("the file ends after {} without a face (f); a mesh needs triangles", ObjElement::Vertex.counted(*vertex_count))]
+    #[error("no face (f) after {}; a mesh needs triangles", ObjElement::Vertex.counted(*vertex_count))]
     NoFaces {
         /// How many vertices it has.
         vertex_count: usize,

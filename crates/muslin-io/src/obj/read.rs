@@ -10,14 +10,14 @@ use super::polygon::{Cutter, MOST_CONCAVE_CORNERS, TooManyCorners};
 use super::scan::Scanner;
 use super::{ObjGroup, ObjMesh, ObjUv};
 
-/// Statements of the OBJ specification that say nothing about polygons. `call` and `csh`, which pull in other files, are
-/// not among them: to skip them would lose part of the mesh.
+/// Statements of the OBJ specification that say nothing about polygons. `call` and `csh`, which pull in other files,
+/// are not among them: to skip them would lose part of the mesh.
 #[rustfmt::skip]
-const SKIPPED: [&[u8]; 33] = [
+const SKIPPED: [&[u8]; 32] = [
     b"vn", b"vp", b"l", b"p", b"s", b"mg",
     b"usemtl", b"mtllib", b"usemap", b"maplib", b"bevel", b"c_interp", b"d_interp", b"lod", b"shadow_obj", b"trace_obj",
     b"cstype", b"deg", b"bmat", b"step", b"curv", b"curv2", b"surf", b"parm", b"trim", b"hole", b"scrv", b"sp", b"end",
-    b"con", b"ctech", b"stech", b"cparm",
+    b"con", b"ctech", b"stech",
 ];
 
 /// Stands for a corner without a texture coordinate; numbers stay below it.

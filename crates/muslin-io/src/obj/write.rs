@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::error::IoError;
 use crate::export::{Exported, Format, Job};
-use crate::mesh::{Group, RestMesh};
+use crate::mesh::RestMesh;
 use crate::names::file_stem;
 use crate::partial::{write_file, write_sequence};
 use crate::text::write_f32;
@@ -74,11 +74,9 @@ fn write_topology(out: &mut impl Write, mesh: &RestMesh<'_>) -> io::Result<()> {
         out.write_all(b"\n")?;
     }
     let names: Vec<String> = mesh.groups.iter().map(|group| group_name(group.name)).collect();
-    let mut memberships = memberships(mesh);
-    memberships.sort_unstable();
-    let mut memberships = memberships.into_iter().peekable();
+    let mut memberships = memberships(mesh).into_iter().peekable();
     let (mut groups, mut groups_before) = (Vec::new(), Vec::new());
-    for (triangle, &[a, b, c]) in mesh.triangles.iter().enumerate() {
+    for (triangle, corners) in mesh.triangles.iter().enumerate() {
         groups.clear();
         while let Some((_, group)) = memberships.next_if(|&(member, _)| member as usize == triangle) {
             groups.push(group);
@@ -94,20 +92,29 @@ fn write_topology(out: &mut impl Write, mesh: &RestMesh<'_>) -> io::Result<()> {
             out.write_all(b"\n")?;
             groups_before.clone_from(&groups);
         }
-        match mesh.uv.map(|uv| uv.triangles[triangle]) {
-            None => writeln!(out, "f {} {} {}", a + 1, b + 1, c + 1)?,
-            Some([i, j, k]) => writeln!(out, "f {}/{} {}/{} {}/{}", a + 1, i + 1, b + 1, j + 1, c + 1, k + 1)?,
+        let [a, b, c] = corners.map(from_one);
+        match mesh.uv.map(|uv| uv.triangles[triangle].map(from_one)) {
+            None => writeln!(out, "f {a} {b} {c}")?,
+            Some([i, j, k]) => writeln!(out, "f {a}/{i} {b}/{j} {c}/{k}")?,
         }
     }
     Ok(())
 }
 
-/// Pairs of a triangle and the index of a group that holds it.
+/// The number of an index, as OBJ counts from 1.
+fn from_one(index: u32) -> u64 {
+    u64::from(index) + 1
+}
+
+/// Pairs of a triangle and the index of a group that holds it, by triangle.
 fn memberships(mesh: &RestMesh<'_>) -> Vec<(u32, usize)> {
-    let pairs_of = |(index, group): (usize, &Group<'_>)| {
-        group.triangles.iter().map(move |&triangle| (triangle, index)).collect::<Vec<_>>()
-    };
-    mesh.groups.iter().enumerate().flat_map(pairs_of).collect()
+    let mut pairs = Vec::new();
+    for (index, group) in mesh.groups.iter().enumerate() {
+        pairs.extend(group.triangles.iter().map(|&triangle| (triangle, index)));
+    }
+    pairs.sort_unstable();
+    pairs.dedup();
+    pairs
 }
 
 /// The name as one word that neither starts a comment nor continues the line, nor means "no group".

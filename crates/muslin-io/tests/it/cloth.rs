@@ -27,7 +27,7 @@ pub(crate) fn frame(frame: usize) -> Vec<[f32; 3]> {
 pub(crate) fn rising(frame_count: usize) -> Frames {
     let mut frames = Frames::new(POSITIONS.len());
     for index in 0..frame_count {
-        frames.push(frame(index)).unwrap();
+        frames.push(frame(index)).expect("frames have the size of the cloth");
     }
     frames
 }

@@ -11,11 +11,12 @@ use crate::cloth;
 
 const CLIP: Clip = Clip { fps: 24.0 };
 
-/// Names of all files below a folder, with their sizes.
+/// Names of all files below a folder.
 fn listing(dir: &Path) -> Vec<String> {
     let mut names = Vec::new();
-    for entry in fs::read_dir(dir).unwrap().map(Result::unwrap) {
-        let name = entry.file_name().into_string().unwrap();
+    for entry in fs::read_dir(dir).expect("the folder can be listed") {
+        let entry = entry.expect("its entries too");
+        let name = entry.file_name().into_string().expect("stems are text");
         if entry.path().is_dir() {
             names.extend(listing(&entry.path()).iter().map(|inner| format!("{name}/{inner}")));
         } else {
@@ -93,7 +94,7 @@ fn what_cannot_be_exported_is_refused() {
     let mut exploded = cloth::rising(2);
     exploded.push(vec![[0.0; 3], [0.0; 3], [0.0, f32::NAN, 0.0], [0.0; 3]]).unwrap();
     for format in FORMATS {
-        let mut check = |mut frames: Frames, fps, words: &str| {
+        let check = |mut frames: Frames, fps, words: &str| {
             let error = export(format, dir.path(), &rest, &mut frames, Clip { fps }).unwrap_err();
             assert!(error.to_string().ends_with(words), "{}: {error}", format.name);
             assert_eq!(error.kind(), IoErrorKind::Unsuitable, "{}: kind", format.name);
@@ -174,7 +175,7 @@ fn a_long_glb_says_which_frames_it_keeps() {
     let glb = find_format("glb").unwrap();
     let exported = export(glb, dir.path(), &cloth::bare("sheet"), &mut cloth::rising(500), CLIP).unwrap();
     let words = "keeps 241 of 500 frames, evenly spaced with the first and the last, and blends between them: \
-        at most 240 morph targets and 64 MB";
+        a glb gets at most 240 morph targets and 64 MB";
     assert_eq!(exported.notes, [format!("{} {words}", exported.path.display())], "note");
 }
 

@@ -8,18 +8,18 @@ use muslin_io::{IoErrorKind, NpyReader, NpyWriter};
 use crate::cloth;
 
 fn write(path: &Path, frame_count: usize) {
-    let mut writer = NpyWriter::create(path, 4).unwrap();
+    let mut writer = NpyWriter::create(path, 4).expect("the folder is writable");
     for frame in 0..frame_count {
-        writer.append(&cloth::frame(frame)).unwrap();
+        writer.append(&cloth::frame(frame)).expect("there is space");
     }
 }
 
 fn assert_holds(path: &Path, frame_count: usize) {
-    let mut reader = NpyReader::open(path).unwrap();
+    let mut reader = NpyReader::open(path).expect("the cache is valid");
     assert_eq!((reader.frame_count(), reader.vertex_count()), (frame_count, 4), "counts");
     let mut positions = vec![[9.0; 3]; 9];
     for frame in 0..frame_count {
-        reader.read(frame, &mut positions).unwrap();
+        reader.read(frame, &mut positions).expect("the frame is there");
         assert_eq!(positions, cloth::frame(frame), "frame {frame}");
     }
 }

@@ -3,8 +3,15 @@
 use muslin_io::read_obj;
 use proptest::prelude::*;
 
-const VALID: &str = "# a comment\r\nmtllib a.mtl\no shirt\nv 0.0 1.5e-3 -2\nv 1 0 0 0.5 0.5 0.5\nv 1 1 0\nv 0.25 0.25 0\n\
-    vt 0 0\nvt 1 0\nvt 1 1\nvt 0 1\nvn 0 0 1\ng sleeve cuff\ns 1\nf 1/1/1 2/2/1 3/3/1\nf -4/-4 -3/-3 \\\n-2/-2 -1/-1\nl 1 2\n";
+const VALID: &str = "# a comment\r\nmtllib a.mtl\no shirt\nv 0.0 1.5e-3 -2\nv 1 0 0 0.5 0.5 0.5\nv 1 1 0\n\
+    v 0.25 0.25 0\nvt 0 0\nvt 1 0\nvt 1 1\nvt 0 1\nvn 0 0 1\ng sleeve cuff\ns 1\nf 1/1/1 2/2/1 3/3/1\n\
+    f -4/-4 -3/-3 \\\n-2/-2 -1/-1\nl 1 2\n";
+
+#[rustfmt::skip]
+const WORDS: [&str; 25] = [
+    "v", "vt", "f", "g", "o", "s", "\n", "\n", "\r", "\\\n", "\\", "#", "0", "1", "2", "-1", "1/1", "1//1", "2/-1",
+    "3e300", "-3e300", "1e-300", "0.5", "é", "x",
+];
 
 fn check(bytes: &[u8]) -> Result<(), TestCaseError> {
     match read_obj(bytes) {
@@ -56,7 +63,7 @@ fn mutated() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 20000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn random_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
@@ -64,9 +71,7 @@ proptest! {
     }
 
     #[test]
-    fn random_words_never_panic(words in prop::collection::vec(
-        prop::sample::select(vec!["v", "vt", "f", "g", "o", "s", "\n", "\n", "\r", "\\\n", "\\", "#", "0", "1", "2", "-1",
-            "1/1", "1//1", "2/-1", "3e300", "-3e300", "1e-300", "0.5", "é", "x"]), 0..60)) {
+    fn random_words_never_panic(words in prop::collection::vec(prop::sample::select(&WORDS[..]), 0..60)) {
         check(words.join(" ").as_bytes())?;
     }
 

@@ -12,9 +12,9 @@ macro_rules! square {
 /// Bytes, and the error.
 const BAD: &[(&[u8], &str)] = &[
     (b"", "line 1: the file is empty; an OBJ file has vertices (v) and faces (f)"),
-    (b"\n", "line 2: the file ends after no vertices without a face (f); a mesh needs triangles"),
-    (b"# only a comment", "line 1: the file ends after no vertices without a face (f); a mesh needs triangles"),
-    (b"v 0 0 0\nv 1 0 0\n", "line 3: the file ends after 2 vertices without a face (f); a mesh needs triangles"),
+    (b"\n", "line 2: no face (f) after no vertices; a mesh needs triangles"),
+    (b"# only a comment", "line 1: no face (f) after no vertices; a mesh needs triangles"),
+    (b"v 0 0 0\nv 1 0 0\n", "line 3: no face (f) after 2 vertices; a mesh needs triangles"),
     (b"v 0 0 0\nf 1 1 2", "line 2: face uses vertex 2, but the file has 1 vertex"),
     (b"f 1 2 3", "line 1: face uses vertex 1, but the file has no vertices"),
     (square!("f 1 2 99"), "line 5: face uses vertex 99, but the file has 4 vertices"),
@@ -71,7 +71,7 @@ const BAD: &[(&[u8], &str)] = &[
     (b"\0\0\0\0", "line 1: unknown keyword \"\\0\\0\\0\\0\"; is this an OBJ file?"),
     (
         b"{\"positions\":[0,0,0,1,0,0,0,1,0]}",
-        "line 1: unknown keyword \"{\\\"positions\\\":[0,0,0,1,0…\"; is this an OBJ file?",
+        "line 1: unknown keyword \"{\\\"positions\\\":[0,0,0,1,0,…\"; is this an OBJ file?",
     ),
     (b"v 0 0 0\nv 1 \xff 0", "line 2: byte 0xff in column 5 is not UTF-8 text; is this an OBJ file?"),
     (b"\x89PNG\r\n\x1a\n", "line 1: byte 0x89 in column 1 is not UTF-8 text; is this an OBJ file?"),

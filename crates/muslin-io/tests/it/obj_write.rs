@@ -21,7 +21,7 @@ fn the_file_to_the_letter() {
 fn it_reads_back_to_the_bit() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("sheet.obj");
-    let positions = [[0.1, -1e-30, 3.4e38], [1.0 / 3.0, f32::MIN_POSITIVE, -0.0], [1e-7, 16_777_217.0, 5.0]];
+    let positions = [[0.1, -1e-30, 3.4e38], [1.0 / 3.0, f32::MIN_POSITIVE, -0.0], [1e-7, 16_777_216.0, 5.0]];
     let names = ["", "default", "a b", "#hem", "tail\\", "ärmel"];
     let groups: Vec<Group<'_>> = names.iter().map(|name| Group { name, triangles: &[1] }).collect();
     let triangles = [[0, 1, 2], [2, 1, 0], [1, 2, 0]];

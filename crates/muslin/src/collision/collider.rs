@@ -1,6 +1,6 @@
 //! Analytic bodies: plane, sphere, capsule and box, each with an exact signed distance.
 
-use crate::math::{Mat3, Scalar, Vec3};
+use crate::math::{Mat3, Real, Vec3};
 use crate::motion::{Motion, Pose};
 use crate::scene::{self, ColliderShape};
 
@@ -22,34 +22,34 @@ pub struct Collider {
 pub enum Solid<S> {
     /// The half space below a plane.
     Plane {
-        /// A point of the plane [m].
+        /// A point of the plane, in m.
         point: Vec3<S>,
         /// Unit normal, out of the body.
         normal: Vec3<S>,
     },
     /// A ball.
     Sphere {
-        /// Centre [m].
+        /// Centre, in m.
         center: Vec3<S>,
-        /// Radius [m].
+        /// Radius, in m.
         radius: S,
     },
     /// All points within a distance of a segment.
     Capsule {
-        /// One end [m].
+        /// One end, in m.
         a: Vec3<S>,
-        /// From that end to the other [m].
+        /// From that end to the other, in m.
         axis: Vec3<S>,
-        /// Radius [m].
+        /// Radius, in m.
         radius: S,
     },
     /// A box.
     Box {
-        /// Centre [m].
+        /// Centre, in m.
         center: Vec3<S>,
         /// Its own axes, as unit vectors.
         axes: [Vec3<S>; 3],
-        /// Half the extent along each axis [m].
+        /// Half the extent along each axis, in m.
         half: Vec3<S>,
     },
 }
@@ -57,7 +57,7 @@ pub enum Solid<S> {
 /// What a solid is like at a point.
 #[derive(Clone, Copy, Debug)]
 pub struct Probe<S> {
-    /// Distance to the surface [m], negative inside.
+    /// Distance to the surface, in m, negative inside.
     pub distance: S,
     /// The way out: unit gradient of the distance.
     pub normal: Vec3<S>,
@@ -117,7 +117,7 @@ impl Solid<f64> {
     }
 
     /// In another precision.
-    pub fn cast<T: Scalar>(&self) -> Solid<T> {
+    pub fn cast<T: Real>(&self) -> Solid<T> {
         match *self {
             Self::Plane { point, normal } => Solid::Plane { point: point.cast(), normal: normal.cast() },
             Self::Sphere { center, radius } => Solid::Sphere { center: center.cast(), radius: T::from_f64(radius) },
@@ -131,7 +131,7 @@ impl Solid<f64> {
     }
 }
 
-impl<S: Scalar> Solid<S> {
+impl<S: Real> Solid<S> {
     /// Distance and way out at a point.
     #[inline]
     pub fn probe(&self, p: Vec3<S>) -> Probe<S> {
@@ -149,7 +149,7 @@ impl<S: Scalar> Solid<S> {
 
 /// A ball around the nearest point of a core; `d` leads from that point to the probe.
 #[inline]
-fn from_core<S: Scalar>(d: Vec3<S>, radius: S) -> Probe<S> {
+fn from_core<S: Real>(d: Vec3<S>, radius: S) -> Probe<S> {
     let norm = d.norm();
     // In the very core every way out is as good: up.
     let normal = if norm > S::ZERO { d * (S::ONE / norm) } else { Vec3::new(S::ZERO, S::ONE, S::ZERO) };
@@ -157,7 +157,7 @@ fn from_core<S: Scalar>(d: Vec3<S>, radius: S) -> Probe<S> {
 }
 
 #[inline]
-fn probe_box<S: Scalar>(d: Vec3<S>, axes: &[Vec3<S>; 3], half: Vec3<S>) -> Probe<S> {
+fn probe_box<S: Real>(d: Vec3<S>, axes: &[Vec3<S>; 3], half: Vec3<S>) -> Probe<S> {
     let local = [axes[0].dot(d), axes[1].dot(d), axes[2].dot(d)];
     let half = half.to_array();
     let sign = |x: S| if x < S::ZERO { -S::ONE } else { S::ONE };

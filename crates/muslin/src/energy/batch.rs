@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{Energy, Site, Stiffness};
-use crate::math::Vec3;
+use crate::math::{Lanes, Scalar, Vec3};
 use crate::solver::{pbd, xpbd};
 use crate::topology::color;
 
@@ -11,8 +11,8 @@ use crate::topology::color;
 pub struct Batch<E: Energy<N>, const N: usize> {
     stencils: Vec<[u32; N]>,
     rest: Vec<E::Rest<f64>>,
-    /// The same in the precision of the fast sweeps.
-    rest_single: Vec<E::Rest<f32>>,
+    /// The same for the fast sweeps: the elements of each colour, four at a time; what is left over is not here.
+    rest_wide: Vec<E::Rest<Lanes>>,
     colors: Vec<Range<usize>>,
     vertex_count: usize,
     projection: Option<f64>,
@@ -22,15 +22,17 @@ pub struct Batch<E: Energy<N>, const N: usize> {
 impl<E: Energy<N>, const N: usize> Batch<E, N> {
     /// Colours the elements and stores them in the order of their colours.
     ///
-    /// `elements` pairs stencils (indices into the state) with their rest data; `damping` is the time constant τ [s].
+    /// `elements` pairs stencils (indices into the state) with their rest data; `damping` is the time constant τ, in s.
     pub fn new(site: &Site<'_>, stiffness: Stiffness, damping: f64, elements: Vec<([u32; N], E::Rest<f64>)>) -> Self {
         let stencils: Vec<[u32; N]> = elements.iter().map(|e| e.0).collect();
         let coloring = color(&stencils, site.vertex_count);
         let in_color_order = |e: &u32| &elements[*e as usize];
+        let rest: Vec<E::Rest<f64>> = coloring.order.iter().map(|e| in_color_order(e).1).collect();
+        let bundles = |color: &Range<usize>| rest[color.clone()].chunks_exact(Lanes::LANES).map(|four| E::cast(four));
         let batch = Self {
+            rest_wide: coloring.ranges.iter().flat_map(|color| bundles(color).collect::<Vec<_>>()).collect(),
             stencils: coloring.order.iter().map(|e| in_color_order(e).0).collect(),
-            rest: coloring.order.iter().map(|e| in_color_order(e).1).collect(),
-            rest_single: coloring.order.iter().map(|e| E::cast(&in_color_order(e).1)).collect(),
+            rest,
             colors: coloring.ranges,
             vertex_count: site.vertex_count,
             projection: stiffness.projection(),
@@ -62,9 +64,9 @@ impl<E: Energy<N>, const N: usize> Batch<E, N> {
         &self.rest
     }
 
-    /// Rest data of each element in single precision.
-    pub fn rest_single(&self) -> &[E::Rest<f32>] {
-        &self.rest_single
+    /// Rest data of the full bundles of every colour, for the fast sweeps.
+    pub fn rest_wide(&self) -> &[E::Rest<Lanes>] {
+        &self.rest_wide
     }
 
     /// Runs of elements that may be moved together.
@@ -77,7 +79,7 @@ impl<E: Energy<N>, const N: usize> Batch<E, N> {
         self.projection
     }
 
-    /// Internal damping τ [s].
+    /// Internal damping τ, in s.
     pub fn damping(&self) -> f64 {
         self.damping
     }
@@ -91,18 +93,16 @@ impl<E: Energy<N>, const N: usize> Batch<E, N> {
 /// A batch with its model erased: one virtual call per sweep, none per element.
 ///
 /// Each supertrait is the sweep of one solver and lives in that solver's file.
-pub trait Term:
-    xpbd::Project<f32> + xpbd::Project<f64> + pbd::Project<f32> + pbd::Project<f64> + Send + Sync
-{
+pub trait Term: xpbd::Project<f32> + xpbd::Project<f64> + pbd::Project<f32> + pbd::Project<f64> + Send + Sync {
     /// [`Energy::NAME`].
     fn name(&self) -> &'static str;
     /// Number of elements.
     fn element_count(&self) -> usize;
     /// Number of colours.
     fn color_count(&self) -> usize;
-    /// Σψ [J].
+    /// Σψ, in J.
     fn value(&self, x: &[Vec3<f64>]) -> f64;
-    /// `out += ∂E/∂x` [N].
+    /// `out += ∂E/∂x`, in N.
     fn add_gradient(&self, x: &[Vec3<f64>], out: &mut [Vec3<f64>]);
 }
 

@@ -59,7 +59,7 @@ fn collapsed_elements_stay_finite<E: Energy<N>, const N: usize>(rest: &E::Rest<f
             && E::gradient(rest, &x).iter().all(|g| g.is_finite());
         assert!(finite, "{}: not finite at the collapsed element {x:?}", E::NAME);
         let single = x.map(Vec3::cast::<f32>);
-        let row = E::row(&E::cast::<f32>(rest), &single);
+        let row = E::row(&E::cast::<f32>(std::slice::from_ref(rest)), &single);
         assert!((0..N).all(|i| row.pull(i, row.value()).is_finite()), "{}: f32 not finite at {x:?}", E::NAME);
     }
 }
@@ -67,7 +67,7 @@ fn collapsed_elements_stay_finite<E: Energy<N>, const N: usize>(rest: &E::Rest<f
 fn gradient_is_exact<E: Energy<N>, const N: usize>(rest: &E::Rest<f64>, x: &[Vec3<f64>; N]) {
     let gradient = E::gradient(rest, x);
     let scale = scale_of(&gradient);
-    let dual_rest = E::cast::<Dual<f64>>(rest);
+    let dual_rest = E::cast::<Dual<f64>>(std::slice::from_ref(rest));
     for i in 0..N {
         for axis in 0..3 {
             let seeded: [Vec3<Dual<f64>>; N] = std::array::from_fn(|j| {
@@ -146,7 +146,7 @@ fn single_precision_agrees<E: Energy<N>, const N: usize>(rest: &E::Rest<f64>, x:
     let rounded = single.map(Vec3::cast::<f64>);
     let gradient = E::gradient(rest, &rounded);
     let scale = scale_of(&gradient);
-    for (a, b) in gradient.into_iter().zip(E::gradient(&E::cast::<f32>(rest), &single)) {
+    for (a, b) in gradient.into_iter().zip(E::gradient(&E::cast::<f32>(std::slice::from_ref(rest)), &single)) {
         let error = (a - b.cast()).norm();
         assert!(error <= 1e-3 * scale, "{}: f32 differs by {error} of {scale} at {x:?}", E::NAME);
     }

@@ -19,26 +19,26 @@
 //!
 //! [Bender et al. 2014, §5.1], [Macklin et al. 2014, §6.1].
 
-use crate::math::{Scalar, Vec3};
+use crate::math::{Real, Vec3};
 
 /// A vertex that is too near, and where it was.
 #[derive(Clone, Copy, Debug)]
 pub struct Touch<S> {
-    /// d(x) − t now [m]; negative.
+    /// d(x) − t now, in m; negative.
     pub gap: S,
-    /// d(x) − t at the start of the substep [m].
+    /// d(x) − t at the start of the substep, in m.
     pub previous_gap: S,
     /// Unit normal, out of the body.
     pub normal: Vec3<S>,
-    /// How far the surface at this point moved in the substep [m].
+    /// How far the surface at this point moved in the substep, in m.
     pub surface_step: Vec3<S>,
     /// μ.
     pub friction: S,
 }
 
-/// Position and previous position after contact [m].
+/// Position and previous position after contact, in m.
 #[inline]
-pub fn project<S: Scalar>(touch: &Touch<S>, x: Vec3<S>, previous: Vec3<S>) -> (Vec3<S>, Vec3<S>) {
+pub fn project<S: Real>(touch: &Touch<S>, x: Vec3<S>, previous: Vec3<S>) -> (Vec3<S>, Vec3<S>) {
     let depth = -touch.gap;
     let old_depth = (-touch.previous_gap).max(S::ZERO).min(depth);
     let previous = previous + touch.normal * old_depth;

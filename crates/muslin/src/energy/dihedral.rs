@@ -21,14 +21,14 @@
 //! ∂θ/∂x_a = −(1−s_A) ∂θ/∂x_c − (1−s_B) ∂θ/∂x_d
 //! ```
 //!
-//! B [N·m] is the flexural rigidity: ½ B κ² per area of a cylinder. Rest angles come from the rest shape, so curved
+//! B, in N·m is the flexural rigidity: ½ B κ² per area of a cylinder. Rest angles come from the rest shape, so curved
 //! shapes keep their curve. Like every hinge model it depends on the pattern of the mesh: exact on equilateral
 //! triangles, up to 1.5 times too stiff on alternating diagonals, 0.75 to 3 times on parallel ones.
 //!
 //! [Müller et al. 2007, §4.1 and appendix], [Grinspun et al. 2003], [Tamstorf, Grinspun 2013] for the gradients.
 
 use super::stiffness::{DAMPING, K, compliance, physical};
-use super::{Batch, Energy, Model, Row, Site, Stiffness, Term};
+use super::{Batch, Energy, Model, Row, Site, Stiffness, Term, energy_of, force_of};
 use crate::math::{Scalar, Vec3};
 use crate::parameter::{Entry, Settings};
 
@@ -56,9 +56,9 @@ pub const MODEL: Model = Model {
 /// Rest data of one hinge.
 #[derive(Clone, Copy, Debug)]
 pub struct Rest<S> {
-    /// θ₀ [rad].
+    /// θ₀, in rad.
     pub angle: S,
-    /// α [1/(N·m)].
+    /// α, in 1/(N·m).
     pub compliance: S,
 }
 
@@ -74,14 +74,14 @@ fn assemble(settings: &Settings, site: &Site<'_>) -> Option<Box<dyn Term>> {
     Some(Box::new(Batch::<Dihedral, 4>::new(site, stiffness, damping, elements.collect())))
 }
 
-/// Edge and normals of a hinge: e, n_A, n_B.
+/// Edge and normals of a hinge: `e`, `n_A`, `n_B`.
 #[inline(always)]
 fn frame<S: Scalar>(x: &[Vec3<S>; 4]) -> [Vec3<S>; 3] {
     let e = x[1] - x[0];
     [e, e.cross(x[2] - x[0]), (x[3] - x[0]).cross(e)]
 }
 
-/// θ [rad], in (−π, π].
+/// θ, in rad, in (−π, π].
 #[inline(always)]
 pub fn angle<S: Scalar>(x: &[Vec3<S>; 4]) -> S {
     let [e, normal_a, normal_b] = frame(x);
@@ -90,18 +90,19 @@ pub fn angle<S: Scalar>(x: &[Vec3<S>; 4]) -> S {
     e.dot(normal_a.cross(normal_b)).atan2(normal_a.dot(normal_b) * e.norm())
 }
 
-/// ∂θ/∂xᵢ [1/m].
+/// ∂θ/∂xᵢ, in 1/m.
 #[inline(always)]
 pub fn angle_gradient<S: Scalar>(x: &[Vec3<S>; 4]) -> [Vec3<S>; 4] {
     let [e, normal_a, normal_b] = frame(x);
     let length_squared = e.norm_squared();
     let length = length_squared.sqrt();
-    // 1/height of an apex over the edge is −‖∂θ/∂x‖: it has no limit on a collapsed triangle, so such a flap gets none.
+    // ‖∂θ/∂x‖ is 1/height of the apex over the edge, which has no limit on a collapsed triangle: such a flap gets none.
+    let resolution = S::from_f64(16.0 * S::EPSILON * S::EPSILON);
     let apex = |normal: Vec3<S>, side: Vec3<S>| {
         let n2 = normal.norm_squared();
-        let resolution = S::from_f64(16.0 * S::EPSILON * S::EPSILON);
-        let collapsed = n2 <= resolution * length_squared * side.norm_squared();
-        if collapsed { (Vec3::ZERO, S::ZERO) } else { (normal * (-length / n2), side.dot(e) / length_squared) }
+        let sound = n2.greater(resolution * length_squared * side.norm_squared());
+        let gradient = Vec3::select(sound, normal * (-length / n2), Vec3::ZERO);
+        (gradient, S::select(sound, side.dot(e) / length_squared, S::ZERO))
     };
     let (at_c, foot_a) = apex(normal_a, x[2] - x[0]);
     let (at_d, foot_b) = apex(normal_b, x[3] - x[0]);
@@ -113,14 +114,10 @@ pub fn angle_gradient<S: Scalar>(x: &[Vec3<S>; 4]) -> [Vec3<S>; 4] {
 #[inline(always)]
 fn bend<S: Scalar>(theta: S, rest: S) -> S {
     let pi = S::from_f64(std::f64::consts::PI);
+    let turn = S::from_f64(std::f64::consts::TAU);
     let difference = theta - rest;
-    if difference > pi {
-        difference - (pi + pi)
-    } else if difference < -pi {
-        difference + (pi + pi)
-    } else {
-        difference
-    }
+    let lowered = S::select(difference.greater(pi), difference - turn, difference);
+    S::select((-pi).greater(difference), difference + turn, lowered)
 }
 
 impl Energy<4> for Dihedral {
@@ -128,24 +125,18 @@ impl Energy<4> for Dihedral {
     type Rest<S: Scalar> = Rest<S>;
     type Row<S: Scalar> = Row<S, 4>;
 
-    fn cast<S: Scalar>(rest: &Rest<f64>) -> Rest<S> {
-        Rest { angle: S::from_f64(rest.angle), compliance: S::from_f64(rest.compliance) }
+    fn cast<S: Scalar>(rest: &[Rest<f64>]) -> Rest<S> {
+        Rest { angle: S::gather(rest, |r| r.angle), compliance: S::gather(rest, |r| r.compliance) }
     }
 
     fn value<S: Scalar>(rest: &Rest<S>, x: &[Vec3<S>; 4]) -> S {
-        if rest.compliance == S::ZERO {
-            return S::ZERO;
-        }
         let c = bend(angle(x), rest.angle);
-        S::from_f64(0.5) * c * c / rest.compliance
+        energy_of(c * c, rest.compliance)
     }
 
     fn gradient<S: Scalar>(rest: &Rest<S>, x: &[Vec3<S>; 4]) -> [Vec3<S>; 4] {
-        if rest.compliance == S::ZERO {
-            return [Vec3::ZERO; 4];
-        }
         let row = Self::row(rest, x);
-        row.gradient.map(|g| g * (row.value / rest.compliance))
+        row.gradient.map(|g| g * force_of(row.value, rest.compliance))
     }
 
     #[inline(always)]
@@ -162,12 +153,7 @@ mod tests {
     /// A hinge of unit triangles folded by `theta` about the x axis.
     fn folded(theta: f64) -> [Vec3<f64>; 4] {
         let (s, c) = (libm::sin(theta), libm::cos(theta));
-        [
-            Vec3::new(0.0, 0.0, 0.0),
-            Vec3::new(1.0, 0.0, 0.0),
-            Vec3::new(0.5, 0.0, -1.0),
-            Vec3::new(0.5, -s, c),
-        ]
+        [Vec3::new(0.0, 0.0, 0.0), Vec3::new(1.0, 0.0, 0.0), Vec3::new(0.5, 0.0, -1.0), Vec3::new(0.5, -s, c)]
     }
 
     #[test]

@@ -51,7 +51,7 @@ impl Energy<2> for Distance {
     type Rest<S: Scalar> = spring::Rest<S>;
     type Row<S: Scalar> = PairRow<S>;
 
-    fn cast<S: Scalar>(rest: &spring::Rest<f64>) -> spring::Rest<S> {
+    fn cast<S: Scalar>(rest: &[spring::Rest<f64>]) -> spring::Rest<S> {
         Spring::cast(rest)
     }
     fn value<S: Scalar>(rest: &spring::Rest<S>, x: &[Vec3<S>; 2]) -> S {

@@ -17,7 +17,7 @@
 //! ```
 //!
 //! Derivation: for an isometric fold by θ, ‖K x‖ = 2 ℓ sin(θ/2), so ψ → ½ B ℓ²θ²/(A₀+A₁): the `dihedral` energy at
-//! small angles. Bergou's k_b in ψ = ½ k_b xᵀQx is B/3. ψ is quadratic in x: the gradient is linear, the Hessian constant.
+//! small angles. Bergou's `k_b` in `ψ = ½ k_b xᵀQx` is B/3. ψ is quadratic in x: the gradient is linear, the Hessian constant.
 //!
 //! The literature of position-based dynamics uses the *scalar* constraint C = ½ Σ Qᵢⱼ xᵢ·xⱼ instead. Its energy C²/2α
 //! is of the fourth order in the deflection: another material, which no α makes equal to B. It is what the raw
@@ -28,7 +28,7 @@
 //! [Bergou et al. 2006], [Bender et al. 2014, §4.3].
 
 use super::stiffness::{DAMPING, K, compliance, physical};
-use super::{Batch, Energy, LinearRow, Model, Row, Site, Stiffness, Term};
+use super::{Batch, Energy, LinearRow, Model, Row, Site, Stiffness, Term, energy_of, force_of};
 use crate::math::{Scalar, Vec3};
 use crate::parameter::{Entry, Settings};
 
@@ -61,7 +61,7 @@ pub const MODEL: Model = Model {
 pub struct Rest<S> {
     /// K.
     pub weights: [S; 4],
-    /// α: of the vector constraint [m²/(N·m)].
+    /// α: of the vector constraint, in m²/(N·m).
     pub compliance: S,
 }
 
@@ -70,9 +70,9 @@ pub struct Rest<S> {
 pub struct ScalarRest<S> {
     /// K.
     pub weights: [S; 4],
-    /// 3/(A₀ + A₁) [1/m²].
+    /// 3/(A₀ + A₁), in 1/m².
     pub scale: S,
-    /// α: of the scalar constraint [1/J].
+    /// α: of the scalar constraint, in 1/J.
     pub compliance: S,
 }
 
@@ -94,9 +94,8 @@ fn assemble(settings: &Settings, site: &Site<'_>) -> Option<Box<dyn Term>> {
     });
     Some(match stiffness {
         Stiffness::Physical(_) => {
-            let elements = hinges.map(|(stencil, weights, area)| {
-                (stencil, Rest { weights, compliance: stiffness.compliance(area) })
-            });
+            let elements = hinges
+                .map(|(stencil, weights, area)| (stencil, Rest { weights, compliance: stiffness.compliance(area) }));
             Box::new(Batch::<Isometric, 4>::new(site, stiffness, damping, elements.collect()))
         }
         Stiffness::Compliance(_) | Stiffness::Projection(_) => {
@@ -109,8 +108,8 @@ fn assemble(settings: &Settings, site: &Site<'_>) -> Option<Box<dyn Term>> {
 }
 
 /// K in another precision, with a sum of exactly zero: rounding must not turn bending into a pull on the whole.
-fn cast_weights<S: Scalar>(weights: &[f64; 4]) -> [S; 4] {
-    let [_, b, c, d] = weights.map(S::from_f64);
+fn cast_weights<S: Scalar, R>(rest: &[R], weights: impl Fn(&R) -> &[f64; 4]) -> [S; 4] {
+    let [b, c, d] = [1, 2, 3].map(|i| S::gather(rest, |r| weights(r)[i]));
     [-(b + c + d), b, c, d]
 }
 
@@ -125,23 +124,17 @@ impl Energy<4> for Isometric {
     type Rest<S: Scalar> = Rest<S>;
     type Row<S: Scalar> = LinearRow<S, 4>;
 
-    fn cast<S: Scalar>(rest: &Rest<f64>) -> Rest<S> {
-        Rest { weights: cast_weights(&rest.weights), compliance: S::from_f64(rest.compliance) }
+    fn cast<S: Scalar>(rest: &[Rest<f64>]) -> Rest<S> {
+        Rest { weights: cast_weights(rest, |r| &r.weights), compliance: S::gather(rest, |r| r.compliance) }
     }
 
     fn value<S: Scalar>(rest: &Rest<S>, x: &[Vec3<S>; 4]) -> S {
-        if rest.compliance == S::ZERO {
-            return S::ZERO;
-        }
-        S::from_f64(0.5) * weighted_sum(&rest.weights, x).norm_squared() / rest.compliance
+        energy_of(weighted_sum(&rest.weights, x).norm_squared(), rest.compliance)
     }
 
     fn gradient<S: Scalar>(rest: &Rest<S>, x: &[Vec3<S>; 4]) -> [Vec3<S>; 4] {
-        if rest.compliance == S::ZERO {
-            return [Vec3::ZERO; 4];
-        }
         let c = weighted_sum(&rest.weights, x);
-        rest.weights.map(|k| c * (k / rest.compliance))
+        rest.weights.map(|k| c * force_of(k, rest.compliance))
     }
 
     #[inline(always)]
@@ -155,28 +148,22 @@ impl Energy<4> for IsometricScalar {
     type Rest<S: Scalar> = ScalarRest<S>;
     type Row<S: Scalar> = Row<S, 4>;
 
-    fn cast<S: Scalar>(rest: &ScalarRest<f64>) -> ScalarRest<S> {
+    fn cast<S: Scalar>(rest: &[ScalarRest<f64>]) -> ScalarRest<S> {
         ScalarRest {
-            weights: cast_weights(&rest.weights),
-            scale: S::from_f64(rest.scale),
-            compliance: S::from_f64(rest.compliance),
+            weights: cast_weights(rest, |r| &r.weights),
+            scale: S::gather(rest, |r| r.scale),
+            compliance: S::gather(rest, |r| r.compliance),
         }
     }
 
     fn value<S: Scalar>(rest: &ScalarRest<S>, x: &[Vec3<S>; 4]) -> S {
-        if rest.compliance == S::ZERO {
-            return S::ZERO;
-        }
         let c = Self::row(rest, x).value;
-        S::from_f64(0.5) * c * c / rest.compliance
+        energy_of(c * c, rest.compliance)
     }
 
     fn gradient<S: Scalar>(rest: &ScalarRest<S>, x: &[Vec3<S>; 4]) -> [Vec3<S>; 4] {
-        if rest.compliance == S::ZERO {
-            return [Vec3::ZERO; 4];
-        }
         let row = Self::row(rest, x);
-        row.gradient.map(|g| g * (row.value / rest.compliance))
+        row.gradient.map(|g| g * force_of(row.value, rest.compliance))
     }
 
     #[inline(always)]

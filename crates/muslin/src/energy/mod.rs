@@ -33,14 +33,24 @@ pub trait Energy<const N: usize>: Sized + Send + Sync + 'static {
     /// The element as a compliant constraint.
     type Row<S: Scalar>: Constraint<S, N>;
 
-    /// Rest data in another precision.
-    fn cast<S: Scalar>(rest: &Self::Rest<f64>) -> Self::Rest<S>;
-    /// ψ [J]; zero for a rigid element (α = 0), which stores no energy.
+    /// Rest data of as many elements as `S` has lanes, in its precision.
+    fn cast<S: Scalar>(rest: &[Self::Rest<f64>]) -> Self::Rest<S>;
+    /// ψ, in J; zero for a rigid element (α = 0), which stores no energy.
     fn value<S: Scalar>(rest: &Self::Rest<S>, x: &[Vec3<S>; N]) -> S;
-    /// ∂ψ/∂xᵢ [N].
+    /// ∂ψ/∂xᵢ, in N.
     fn gradient<S: Scalar>(rest: &Self::Rest<S>, x: &[Vec3<S>; N]) -> [Vec3<S>; N];
     /// C, ∇C and α with ψ = ‖C‖²/2α.
     fn row<S: Scalar>(rest: &Self::Rest<S>, x: &[Vec3<S>; N]) -> Self::Row<S>;
+}
+
+/// ‖C‖²/2α, and zero for a rigid element.
+fn energy_of<S: Scalar>(squared: S, compliance: S) -> S {
+    S::select(compliance.greater(S::ZERO), S::from_f64(0.5) * squared / compliance, S::ZERO)
+}
+
+/// C/α, and zero for a rigid element.
+fn force_of<S: Scalar>(value: S, compliance: S) -> S {
+    S::select(compliance.greater(S::ZERO), value / compliance, S::ZERO)
 }
 
 /// Where a model is assembled: one cloth, in the order the solver sees it.
@@ -58,12 +68,12 @@ pub struct Site<'a> {
 }
 
 impl Site<'_> {
-    /// Rest position of a vertex of this cloth [m].
+    /// Rest position of a vertex of this cloth, in m.
     pub fn position(&self, vertex: u32) -> Vec3<f64> {
         self.mesh.positions[vertex as usize].into()
     }
 
-    /// Rest distance of two vertices [m].
+    /// Rest distance of two vertices, in m.
     pub fn distance(&self, a: u32, b: u32) -> f64 {
         (self.position(b) - self.position(a)).norm()
     }
@@ -73,7 +83,7 @@ impl Site<'_> {
         vertices.map(|v| v + self.first_vertex)
     }
 
-    /// A₀ + A₁ of a hinge [m²].
+    /// A₀ + A₁ of a hinge, in m².
     ///
     /// A triangle that is wholly clamped counts no area: the hinge on a clamp line then carries half the tributary
     /// length (stiffness 2B/h), without which every cantilever is off by the first order in the cell size.

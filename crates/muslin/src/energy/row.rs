@@ -20,7 +20,7 @@ pub trait Constraint<S: Scalar, const N: usize>: Copy {
     fn value(&self) -> Self::Multiplier;
     /// α.
     fn compliance(&self) -> S;
-    /// Σ wᵢ ‖∇ᵢC‖², `w` inverse masses [1/kg].
+    /// Σ wᵢ ‖∇ᵢC‖², `w` inverse masses, in 1/kg.
     fn inverse_inertia(&self, w: &[S; N]) -> S;
     /// Σ ∇ᵢC · dᵢ.
     fn along(&self, d: &[Vec3<S>; N]) -> Self::Multiplier;
@@ -31,24 +31,24 @@ pub trait Constraint<S: Scalar, const N: usize>: Copy {
 /// A value of a constraint: a number or a vector.
 pub trait Multiplier<S: Scalar>: Copy + Add<Output = Self> + Neg<Output = Self> + Mul<S, Output = Self> {
     /// Numbers it takes to store one.
-    const LANES: usize;
-    /// From storage; `lanes` holds [`LANES`](Self::LANES) numbers.
-    fn load(lanes: impl Fn(usize) -> S) -> Self;
+    const PARTS: usize;
+    /// From storage; `part` gives [`PARTS`](Self::PARTS) numbers.
+    fn load(part: impl Fn(usize) -> S) -> Self;
     /// To storage.
-    fn store(self, lane: impl FnMut(usize, S));
+    fn store(self, set: impl FnMut(usize, S));
     /// ‖C‖².
     fn norm_squared(self) -> S;
 }
 
 impl<S: Scalar> Multiplier<S> for S {
-    const LANES: usize = 1;
+    const PARTS: usize = 1;
     #[inline(always)]
-    fn load(lanes: impl Fn(usize) -> S) -> Self {
-        lanes(0)
+    fn load(part: impl Fn(usize) -> S) -> Self {
+        part(0)
     }
     #[inline(always)]
-    fn store(self, mut lane: impl FnMut(usize, S)) {
-        lane(0, self);
+    fn store(self, mut set: impl FnMut(usize, S)) {
+        set(0, self);
     }
     #[inline(always)]
     fn norm_squared(self) -> S {
@@ -57,20 +57,20 @@ impl<S: Scalar> Multiplier<S> for S {
 }
 
 impl<S: Scalar> Multiplier<S> for Vec3<S> {
-    const LANES: usize = 3;
+    const PARTS: usize = 3;
     #[inline(always)]
-    fn load(lanes: impl Fn(usize) -> S) -> Self {
-        Self::new(lanes(0), lanes(1), lanes(2))
+    fn load(part: impl Fn(usize) -> S) -> Self {
+        Self::new(part(0), part(1), part(2))
     }
     #[inline(always)]
-    fn store(self, mut lane: impl FnMut(usize, S)) {
-        lane(0, self.x);
-        lane(1, self.y);
-        lane(2, self.z);
+    fn store(self, mut set: impl FnMut(usize, S)) {
+        set(0, self.x);
+        set(1, self.y);
+        set(2, self.z);
     }
     #[inline(always)]
     fn norm_squared(self) -> S {
-        Vec3::norm_squared(self)
+        Self::norm_squared(self)
     }
 }
 

@@ -4,7 +4,7 @@
 //! C = ‖x₁ − x₀‖ − ℓ        ψ = C²/2α        ℓ rest length [m], α compliance [m/N]
 //! ```
 //!
-//! A stiffness Y [N/m] (Young's modulus × thickness) is spread over the edges by area,
+//! A stiffness Y, in N/m (Young's modulus × thickness) is spread over the edges by area,
 //!
 //! ```text
 //! kₑ = Y (A₀ + A₁) / ℓ²,   α = 1/kₑ        A₀, A₁ rest areas of the edge's triangles [m²]
@@ -19,7 +19,7 @@
 //! [Müller et al. 2007, §3.2], [Macklin, Müller, Chentanez 2016, eq. 18], [Van Gelder 1998] for the constant.
 
 use super::stiffness::{DAMPING, K, compliance, physical};
-use super::{Batch, Energy, Model, PairRow, Site, Stiffness, Term};
+use super::{Batch, Energy, Model, PairRow, Site, Stiffness, Term, energy_of, force_of};
 use crate::math::{Scalar, Vec3};
 use crate::parameter::{Entry, Settings};
 use crate::topology::NONE;
@@ -48,9 +48,9 @@ pub const MODEL: Model = Model {
 /// Rest data of one spring.
 #[derive(Clone, Copy, Debug)]
 pub struct Rest<S> {
-    /// ℓ [m].
+    /// ℓ, in m.
     pub length: S,
-    /// α [m/N].
+    /// α, in m/N.
     pub compliance: S,
 }
 
@@ -71,24 +71,18 @@ impl Energy<2> for Spring {
     type Rest<S: Scalar> = Rest<S>;
     type Row<S: Scalar> = PairRow<S>;
 
-    fn cast<S: Scalar>(rest: &Rest<f64>) -> Rest<S> {
-        Rest { length: S::from_f64(rest.length), compliance: S::from_f64(rest.compliance) }
+    fn cast<S: Scalar>(rest: &[Rest<f64>]) -> Rest<S> {
+        Rest { length: S::gather(rest, |r| r.length), compliance: S::gather(rest, |r| r.compliance) }
     }
 
     fn value<S: Scalar>(rest: &Rest<S>, x: &[Vec3<S>; 2]) -> S {
-        if rest.compliance == S::ZERO {
-            return S::ZERO;
-        }
         let c = (x[1] - x[0]).norm() - rest.length;
-        S::from_f64(0.5) * c * c / rest.compliance
+        energy_of(c * c, rest.compliance)
     }
 
     fn gradient<S: Scalar>(rest: &Rest<S>, x: &[Vec3<S>; 2]) -> [Vec3<S>; 2] {
-        if rest.compliance == S::ZERO {
-            return [Vec3::ZERO; 2];
-        }
         let row = Self::row(rest, x);
-        let force = row.direction * (row.value / rest.compliance);
+        let force = row.direction * force_of(row.value, rest.compliance);
         [-force, force]
     }
 
@@ -96,9 +90,8 @@ impl Energy<2> for Spring {
     fn row<S: Scalar>(rest: &Rest<S>, x: &[Vec3<S>; 2]) -> PairRow<S> {
         let d = x[1] - x[0];
         let length = d.norm();
-        // Selecting the divisor instead of the result keeps the sweep free of branches.
-        let divisor = if length > S::ZERO { length } else { S::ONE };
-        PairRow { value: length - rest.length, direction: d * (S::ONE / divisor), compliance: rest.compliance }
+        let inverse = S::select(length.greater(S::ZERO), S::ONE / length, S::ZERO);
+        PairRow { value: length - rest.length, direction: d * inverse, compliance: rest.compliance }
     }
 }
 

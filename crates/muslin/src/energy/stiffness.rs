@@ -5,7 +5,7 @@ use crate::parameter::{Kind, Parameter, Setting, Settings};
 /// How stiff a model is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Stiffness {
-    /// Physical: Y [N/m] for stretch, B [N·m] for bending; independent of mesh and time step.
+    /// Physical: Y, in N/m for stretch, B, in N·m for bending; independent of mesh and time step.
     Physical(f64),
     /// α of every constraint, as in the XPBD literature.
     Compliance(f64),
@@ -41,12 +41,12 @@ impl Stiffness {
 }
 
 /// A stiffness in physical units with its default.
-pub const fn physical(unit: &'static str, default: f64, meaning: &'static str) -> Parameter {
+pub(super) const fn physical(unit: &'static str, default: f64, meaning: &'static str) -> Parameter {
     Parameter { name: "stiffness", unit, kind: Kind::Positive, default: Some(Setting::Number(default)), meaning }
 }
 
 /// α, given directly.
-pub const fn compliance(unit: &'static str) -> Parameter {
+pub(super) const fn compliance(unit: &'static str) -> Parameter {
     Parameter {
         name: "compliance",
         unit,
@@ -57,7 +57,7 @@ pub const fn compliance(unit: &'static str) -> Parameter {
 }
 
 /// PBD's k.
-pub const K: Parameter = Parameter {
+pub(super) const K: Parameter = Parameter {
     name: "k",
     unit: "",
     kind: Kind::Number { min: 0.0, max: 1.0 },
@@ -66,7 +66,7 @@ pub const K: Parameter = Parameter {
 };
 
 /// Internal damping.
-pub const DAMPING: Parameter = Parameter {
+pub(super) const DAMPING: Parameter = Parameter {
     name: "damping",
     unit: "s",
     kind: Kind::Number { min: 0.0, max: f64::INFINITY },

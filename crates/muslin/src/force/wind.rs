@@ -5,25 +5,25 @@
 //! F = ½ ρ A (u·n) [ (C_D − C_L) u + C_L ‖u‖ n ]
 //! ```
 //!
-//! ρ density of the air [kg/m³], A area now [m²], C_D and C_L drag and lift coefficients. A triangle across the wind
-//! feels ½ρAC_D‖u‖² along it, one along the wind feels nothing, one at an angle is pushed along its normal by the
+//! ρ density of the air, in kg/m³, A area now, in m², `C_D` and `C_L` drag and lift coefficients. A triangle across the wind
+//! feels `½ρA C_D ‖u‖²` along it, one along the wind feels nothing, one at an angle is pushed along its normal by the
 //! lift part. Each corner takes a third.
 //!
 //! [Keckeisen et al. 2004], [Wilson et al. 2014].
 
-use crate::math::{Scalar, Vec3};
+use crate::math::{Real, Vec3};
 use crate::scene;
 
 /// Air and how cloth feels it.
 #[derive(Clone, Copy, Debug)]
 pub struct Wind<S> {
-    /// Velocity of the air [m/s].
+    /// Velocity of the air, in m/s.
     pub velocity: Vec3<S>,
-    /// C_D.
+    /// Drag coefficient.
     pub drag: S,
-    /// C_L.
+    /// Lift coefficient.
     pub lift: S,
-    /// ½ρ [kg/m³].
+    /// ½ρ, in kg/m³.
     pub half_density: S,
 }
 
@@ -40,7 +40,7 @@ impl Wind<f64> {
     }
 
     /// In another precision.
-    pub fn cast<T: Scalar>(&self) -> Wind<T> {
+    pub fn cast<T: Real>(&self) -> Wind<T> {
         Wind {
             velocity: self.velocity.cast(),
             drag: T::from_f64(self.drag),
@@ -50,8 +50,8 @@ impl Wind<f64> {
     }
 }
 
-impl<S: Scalar> Wind<S> {
-    /// Force on each corner of a triangle [N], from its corners and their velocities.
+impl<S: Real> Wind<S> {
+    /// Force on each corner of a triangle, in N, from its corners and their velocities.
     #[inline]
     pub fn corner_force(&self, x: [Vec3<S>; 3], v: [Vec3<S>; 3]) -> Vec3<S> {
         let third = S::from_f64(1.0 / 3.0);

@@ -13,11 +13,11 @@ pub struct Fabric {
     pub summary: &'static str,
     /// Who measured it, or that nobody did.
     pub source: &'static str,
-    /// Areal density ρ [kg/m²].
+    /// Areal density ρ, in kg/m².
     pub density: f64,
-    /// Bending rigidity B [N·m].
+    /// Bending rigidity B, in N·m.
     pub bend: f64,
-    /// In-plane stiffness Y [N/m], where known or, for generic presets, chosen.
+    /// In-plane stiffness Y, in N/m, where known or, for generic presets, chosen.
     pub stretch: Option<f64>,
 }
 

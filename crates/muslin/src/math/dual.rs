@@ -10,7 +10,7 @@
 use std::cmp::Ordering;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
-use super::Scalar;
+use super::{Real, Scalar};
 
 /// `value + derivative ε`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,7 +21,7 @@ pub struct Dual<S> {
     pub derivative: S,
 }
 
-impl<S: Scalar> Dual<S> {
+impl<S: Real> Dual<S> {
     /// A number that does not depend on the variable.
     pub fn constant(value: S) -> Self {
         Self { value, derivative: S::ZERO }
@@ -37,70 +37,72 @@ impl<S: Scalar> Dual<S> {
     }
 }
 
-impl<S: Scalar> PartialEq for Dual<S> {
+impl<S: Real> PartialEq for Dual<S> {
     fn eq(&self, other: &Self) -> bool {
         self.value == other.value
     }
 }
 
-impl<S: Scalar> PartialOrd for Dual<S> {
+impl<S: Real> PartialOrd for Dual<S> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         self.value.partial_cmp(&other.value)
     }
 }
 
-impl<S: Scalar> Add for Dual<S> {
+impl<S: Real> Add for Dual<S> {
     type Output = Self;
     fn add(self, o: Self) -> Self {
         Self::new(self.value + o.value, self.derivative + o.derivative)
     }
 }
-impl<S: Scalar> Sub for Dual<S> {
+impl<S: Real> Sub for Dual<S> {
     type Output = Self;
     fn sub(self, o: Self) -> Self {
         Self::new(self.value - o.value, self.derivative - o.derivative)
     }
 }
-impl<S: Scalar> Mul for Dual<S> {
+impl<S: Real> Mul for Dual<S> {
     type Output = Self;
     fn mul(self, o: Self) -> Self {
         Self::new(self.value * o.value, self.derivative * o.value + self.value * o.derivative)
     }
 }
-impl<S: Scalar> Div for Dual<S> {
+impl<S: Real> Div for Dual<S> {
     type Output = Self;
     fn div(self, o: Self) -> Self {
         let quotient = self.value / o.value;
         Self::new(quotient, (self.derivative - quotient * o.derivative) / o.value)
     }
 }
-impl<S: Scalar> Neg for Dual<S> {
+impl<S: Real> Neg for Dual<S> {
     type Output = Self;
     fn neg(self) -> Self {
         Self::new(-self.value, -self.derivative)
     }
 }
-impl<S: Scalar> AddAssign for Dual<S> {
+impl<S: Real> AddAssign for Dual<S> {
     fn add_assign(&mut self, o: Self) {
         *self = *self + o;
     }
 }
-impl<S: Scalar> SubAssign for Dual<S> {
+impl<S: Real> SubAssign for Dual<S> {
     fn sub_assign(&mut self, o: Self) {
         *self = *self - o;
     }
 }
 
-impl<S: Scalar> Scalar for Dual<S> {
+impl<S: Real> Scalar for Dual<S> {
     const ZERO: Self = Self { value: S::ZERO, derivative: S::ZERO };
     const ONE: Self = Self { value: S::ONE, derivative: S::ZERO };
     const EPSILON: f64 = S::EPSILON;
+    const LANES: usize = 1;
+    type Mask = bool;
 
     fn from_f64(value: f64) -> Self {
         Self::constant(S::from_f64(value))
     }
-    fn to_f64(self) -> f64 {
-        self.value.to_f64()
+    fn gather<T>(items: &[T], number: impl Fn(&T) -> f64) -> Self {
+        Self::from_f64(number(&items[0]))
     }
     fn sqrt(self) -> Self {
         let root = self.value.sqrt();
@@ -111,14 +113,24 @@ impl<S: Scalar> Scalar for Dual<S> {
         // d atan2(y, x) = (x dy − y dx) / (x² + y²)
         Self::new(y.atan2(x), (x * self.derivative - y * other.derivative) / (x * x + y * y))
     }
-    fn abs(self) -> Self {
-        if self.value < S::ZERO { -self } else { self }
+    fn greater(self, other: Self) -> bool {
+        self > other
     }
-    fn max(self, other: Self) -> Self {
-        if self > other { self } else { other }
+    fn select(mask: bool, yes: Self, no: Self) -> Self {
+        if mask { yes } else { no }
     }
-    fn min(self, other: Self) -> Self {
-        if self < other { self } else { other }
+    /// The derivative is lost: no energy maps.
+    fn map(self, function: impl Fn(f64) -> f64) -> Self {
+        Self::from_f64(function(self.to_f64()))
+    }
+}
+
+impl<S: Real> Real for Dual<S> {
+    type Wide = Self;
+    type Four = [Self; 4];
+
+    fn to_f64(self) -> f64 {
+        self.value.to_f64()
     }
 }
 
@@ -137,7 +149,7 @@ mod tests {
         close((Dual::ONE / x).derivative, -1.0 / 0.49);
         close(x.sqrt().derivative, 0.5 / 0.7_f64.sqrt());
         close(x.atan2(Dual::constant(2.0)).derivative, 2.0 / (4.0 + 0.49));
-        close((-x).abs().derivative, 1.0);
+        close(Real::abs(-x).derivative, 1.0);
     }
 
     #[test]

@@ -1,14 +1,16 @@
 //! Scalars and small vectors.
 //!
-//! Formulas are written once over [`Scalar`] and run as `f64` (reference), `f32` (fast sweeps) and [`Dual`]
-//! numbers (exact derivatives in tests).
+//! Formulas are written once over [`Scalar`] and run as `f64` (reference), `f32` alone and four at a time ([`Lanes`],
+//! the fast sweeps) and [`Dual`] numbers (exact derivatives in tests).
 
 mod dual;
+mod lanes;
 mod mat3;
 mod scalar;
 mod vec3;
 
 pub use dual::Dual;
+pub use lanes::Lanes;
 pub use mat3::Mat3;
-pub use scalar::Scalar;
+pub use scalar::{Real, Scalar};
 pub use vec3::Vec3;

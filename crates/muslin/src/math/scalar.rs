@@ -1,16 +1,18 @@
-//! The number type a formula runs on.
+//! The number types a formula runs on.
 
 use std::fmt::Debug;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
-/// A real number: `f32`, `f64`, or a dual number over one of them.
+/// A number, or several side by side: what the formulas of energies are written over.
 ///
-/// Transcendental functions come from `libm`, whose bits are the same on every platform.
+/// There is no comparison, since lanes may disagree: a formula chooses with [`greater`](Self::greater) and
+/// [`select`](Self::select), and what it computes for the other choice may be NaN without harm.
+/// Every operation is one that IEEE 754 rounds correctly, or comes from `libm`: an element has the same bits alone, in a
+/// lane, and on every platform.
 pub trait Scalar:
     Copy
     + Debug
     + Default
-    + PartialOrd
     + Add<Output = Self>
     + Sub<Output = Self>
     + Mul<Output = Self>
@@ -28,38 +30,71 @@ pub trait Scalar:
     const ONE: Self;
     /// The gap between 1 and the next number.
     const EPSILON: f64;
+    /// How many numbers stand side by side.
+    const LANES: usize;
+    /// A truth value for each lane.
+    type Mask: Copy;
 
-    /// Rounds a constant or a rest value to this type.
+    /// The same constant in every lane.
     fn from_f64(value: f64) -> Self;
-    /// The value without its derivative.
-    fn to_f64(self) -> f64;
+    /// One number from each of [`LANES`](Self::LANES) items.
+    fn gather<T>(items: &[T], number: impl Fn(&T) -> f64) -> Self;
     /// √x.
     fn sqrt(self) -> Self;
     /// The angle of (x, y) = (`other`, `self`), in (−π, π].
     fn atan2(self, other: Self) -> Self;
+    /// Whether `self > other`; false for NaN.
+    fn greater(self, other: Self) -> Self::Mask;
+    /// `yes` where the mask holds, `no` elsewhere.
+    fn select(mask: Self::Mask, yes: Self, no: Self) -> Self;
+    /// A function of each lane.
+    fn map(self, function: impl Fn(f64) -> f64) -> Self;
+}
+
+/// A single real number: `f32`, `f64`, or a dual number over one of them.
+pub trait Real: Scalar<Mask = bool> + PartialOrd {
+    /// The same numbers side by side, as many as the fast sweeps take at once.
+    type Wide: Scalar;
+    /// Four numbers that are loaded and stored as one.
+    type Four: Copy + Debug + Default + Send + Sync + From<[Self; 4]> + Into<[Self; 4]>;
+
+    /// The value without its derivative.
+    fn to_f64(self) -> f64;
+
     /// |x|.
-    fn abs(self) -> Self;
+    #[inline(always)]
+    fn abs(self) -> Self {
+        if self < Self::ZERO { -self } else { self }
+    }
     /// The larger of the two; `other` if `self` is NaN.
-    fn max(self, other: Self) -> Self;
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        if self > other { self } else { other }
+    }
     /// The smaller of the two; `other` if `self` is NaN.
-    fn min(self, other: Self) -> Self;
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        if self < other { self } else { other }
+    }
 }
 
 macro_rules! float_scalar {
-    ($float:ty, $atan2:path) => {
+    ($float:ty, $wide:ty, $four:ty, $atan2:path) => {
         #[allow(trivial_numeric_casts, reason = "the macro serves both widths")]
         impl Scalar for $float {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
             const EPSILON: f64 = <$float>::EPSILON as f64;
+            const LANES: usize = 1;
+            type Mask = bool;
 
             #[inline(always)]
             fn from_f64(value: f64) -> Self {
                 value as Self
             }
             #[inline(always)]
-            fn to_f64(self) -> f64 {
-                f64::from(self)
+            fn gather<T>(items: &[T], number: impl Fn(&T) -> f64) -> Self {
+                number(&items[0]) as Self
             }
             #[inline(always)]
             fn sqrt(self) -> Self {
@@ -70,20 +105,30 @@ macro_rules! float_scalar {
                 $atan2(self, other)
             }
             #[inline(always)]
-            fn abs(self) -> Self {
-                self.abs()
+            fn greater(self, other: Self) -> bool {
+                self > other
             }
             #[inline(always)]
-            fn max(self, other: Self) -> Self {
-                if self > other { self } else { other }
+            fn select(mask: bool, yes: Self, no: Self) -> Self {
+                if mask { yes } else { no }
             }
             #[inline(always)]
-            fn min(self, other: Self) -> Self {
-                if self < other { self } else { other }
+            fn map(self, function: impl Fn(f64) -> f64) -> Self {
+                function(self as f64) as Self
+            }
+        }
+
+        impl Real for $float {
+            type Wide = $wide;
+            type Four = $four;
+
+            #[inline(always)]
+            fn to_f64(self) -> f64 {
+                f64::from(self)
             }
         }
     };
 }
 
-float_scalar!(f32, libm::atan2f);
-float_scalar!(f64, libm::atan2);
+float_scalar!(f32, super::Lanes, super::Lanes, libm::atan2f);
+float_scalar!(f64, f64, [f64; 4], libm::atan2);

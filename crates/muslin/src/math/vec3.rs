@@ -2,7 +2,7 @@
 
 use std::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
 
-use super::Scalar;
+use super::{Real, Scalar};
 
 /// A vector in space.
 ///
@@ -70,9 +70,18 @@ impl<S: Scalar> Vec3<S> {
     #[inline(always)]
     pub fn normalized_or_zero(self) -> Self {
         let norm = self.norm();
-        if norm > S::ZERO { self * (S::ONE / norm) } else { Self::ZERO }
+        self * S::select(norm.greater(S::ZERO), S::ONE / norm, S::ZERO)
     }
 
+    /// `yes` where the mask holds, `no` elsewhere.
+    #[inline(always)]
+    pub fn select(mask: S::Mask, yes: Self, no: Self) -> Self {
+        let lane = |yes, no| S::select(mask, yes, no);
+        Self { x: lane(yes.x, no.x), y: lane(yes.y, no.y), z: lane(yes.z, no.z), pad: S::ZERO }
+    }
+}
+
+impl<S: Real> Vec3<S> {
     /// Whether all coordinates are finite.
     #[inline(always)]
     pub fn is_finite(self) -> bool {
@@ -81,7 +90,7 @@ impl<S: Scalar> Vec3<S> {
 
     /// In another precision.
     #[inline(always)]
-    pub fn cast<T: Scalar>(self) -> Vec3<T> {
+    pub fn cast<T: Real>(self) -> Vec3<T> {
         Vec3::new(T::from_f64(self.x.to_f64()), T::from_f64(self.y.to_f64()), T::from_f64(self.z.to_f64()))
     }
 }

@@ -15,10 +15,8 @@
 //! Positions are computed from the middle outwards, so a sheet is its own mirror image to the last bit, and an even
 //! number of cells has a vertex exactly at zero. A mesh that leans to one side by rounding would make a drape that does.
 
-use std::f64::consts::TAU;
-use std::str::FromStr;
-
 use super::{Mesh, Uv};
+use std::f64::consts::TAU;
 
 /// The most vertices a generated mesh may have.
 ///
@@ -72,28 +70,19 @@ pub enum GridError {
     /// A tube without extent.
     #[error("a tube needs a finite radius and height greater than 0 m, but they are {radius:?} and {height:?}")]
     TubeSize {
-        /// Radius [m].
+        /// Radius, in m.
         radius: f64,
-        /// Height [m].
+        /// Height, in m.
         height: f64,
     },
     /// More vertices than can be numbered.
     #[error("the mesh would have {0} vertices, but the limit is {MAX_GRID_VERTICES}: use fewer cells")]
     TooManyVertices(u128),
-    /// A word that names no pattern.
-    #[error("diagonals {0:?} are unknown: use one of {list}", list = Diagonals::NAMES.join(", "))]
-    UnknownDiagonals(String),
 }
 
 impl Diagonals {
-    /// The words of a scene file, in the order of the variants.
-    pub const NAMES: [&'static str; 5] = ["forward", "backward", "alternating", "crossed", "isotropic"];
+    #[cfg(test)]
     const ALL: [Self; 5] = [Self::Forward, Self::Backward, Self::Alternating, Self::Crossed, Self::Isotropic];
-
-    /// The word of a scene file.
-    pub fn name(self) -> &'static str {
-        Self::NAMES[self as usize]
-    }
 
     /// Whether quad (i, j) is cut from (i, j) to (i + 1, j + 1); of no meaning where quads are not cut in two.
     fn is_forward(self, i: u32, j: u32) -> bool {
@@ -105,17 +94,8 @@ impl Diagonals {
     }
 }
 
-impl FromStr for Diagonals {
-    type Err = GridError;
-
-    fn from_str(word: &str) -> Result<Self, GridError> {
-        let known = Self::ALL.into_iter().find(|diagonals| diagonals.name() == word);
-        known.ok_or_else(|| GridError::UnknownDiagonals(word.to_owned()))
-    }
-}
-
 impl Mesh {
-    /// A sheet of `size` [m] along x and z in the xz plane, centred on the origin, with normals along +y.
+    /// A sheet of `size` (in m, along x and z) in the xz plane, centred on the origin, with normals along +y.
     ///
     /// `cells` counts the quads along x and z; see [`Diagonals`] for what becomes of them.
     pub fn grid(size: [f64; 2], cells: [u32; 2], diagonals: Diagonals) -> Result<Self, GridError> {
@@ -444,15 +424,6 @@ mod tests {
     }
 
     #[test]
-    fn names_read_back() {
-        for (name, diagonals) in Diagonals::NAMES.into_iter().zip(Diagonals::ALL) {
-            assert_eq!(diagonals.name(), name);
-            assert_eq!(name.parse(), Ok(diagonals));
-        }
-        assert_eq!(Diagonals::default(), Alternating);
-    }
-
-    #[test]
     fn impossible_grids_are_refused_in_words() {
         let grid = |size, cells, diagonals| Mesh::grid(size, cells, diagonals).unwrap_err().to_string();
         let tube = |radius, height, cells| Mesh::tube(radius, height, cells).unwrap_err().to_string();
@@ -489,10 +460,6 @@ mod tests {
             (
                 tube(1.0, 1.0, [1 << 20, 1 << 20]),
                 "the mesh would have 1099513724929 vertices, but the limit is 268435455: use fewer cells",
-            ),
-            (
-                "zigzag".parse::<Diagonals>().unwrap_err().to_string(),
-                "diagonals \"zigzag\" are unknown: use one of forward, backward, alternating, crossed, isotropic",
             ),
         ];
         for (message, expected) in cases {

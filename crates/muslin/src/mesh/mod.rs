@@ -22,7 +22,7 @@ use crate::math::Vec3;
 /// A triangle mesh in its rest shape.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mesh {
-    /// Rest positions [m].
+    /// Rest positions, in m.
     pub positions: Vec<[f64; 3]>,
     /// Vertex triples, counter-clockwise seen from outside.
     pub triangles: Vec<[u32; 3]>,
@@ -38,7 +38,7 @@ pub struct Mesh {
 /// would either cut the cloth along its seams or lose the seams.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Uv {
-    /// The coordinates [dimensionless].
+    /// The coordinates, without a unit.
     pub coordinates: Vec<[f64; 2]>,
     /// For each triangle of the mesh, the indices into `coordinates` of its three corners.
     pub triangles: Vec<[u32; 3]>,
@@ -56,9 +56,9 @@ pub struct Group {
 /// The smallest box along the axes that holds a mesh.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
-    /// Its lowest corner [m].
+    /// Its lowest corner, in m.
     pub min: [f64; 3],
-    /// Its highest corner [m].
+    /// Its highest corner, in m.
     pub max: [f64; 3],
 }
 
@@ -73,7 +73,7 @@ impl Mesh {
         self.triangles.len()
     }
 
-    /// The rest positions of a triangle's corners [m].
+    /// The rest positions of a triangle's corners, in m.
     ///
     /// # Panics
     ///
@@ -82,7 +82,7 @@ impl Mesh {
         self.triangles[triangle].map(|vertex| self.positions[vertex as usize].into())
     }
 
-    /// The rest area of a triangle [m²].
+    /// The rest area of a triangle, in m².
     ///
     /// # Panics
     ///
@@ -92,7 +92,7 @@ impl Mesh {
         0.5 * (b - a).cross(c - a).norm()
     }
 
-    /// The rest area of the whole mesh [m²].
+    /// The rest area of the whole mesh, in m².
     pub fn total_area(&self) -> f64 {
         (0..self.triangle_count()).map(|triangle| self.area(triangle)).sum()
     }
@@ -107,7 +107,7 @@ impl Mesh {
         }))
     }
 
-    /// The mass of every vertex [kg] for cloth of `density` [kg/m²]: a third of the mass of each triangle around it.
+    /// The mass of every vertex, in kg, for cloth of `density` kg/m²: a third of the mass of each triangle around it.
     ///
     /// Their sum is density × area. A vertex of no triangle gets zero.
     pub fn lumped_masses(&self, density: f64) -> Vec<f64> {

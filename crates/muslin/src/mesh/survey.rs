@@ -123,7 +123,8 @@ impl Survey {
                 size += 1;
                 let [start, _, _] = directed(triangles, across);
                 let (base, side) = (across / 3 * 3, across % 3);
-                // Entered along the half-edge that starts at the vertex: leave along the one that ends there, or the reverse.
+                // Of the other two half-edges, the one before this ends where it starts, the one after starts where
+                // it ends: leave along the one that touches the vertex.
                 let turn = if start == vertex { 2 } else { 1 };
                 across = self.opposites[(base + (side + turn) % 3) as usize];
             }
@@ -133,42 +134,53 @@ impl Survey {
 }
 
 impl Orientation {
-    /// Spreads a winding from the first triangle of each part, breadth first, then keeps that of the majority.
+    /// Spreads a winding from the first triangle of each part, then keeps that of the majority.
     fn of(triangles: &[[u32; 3]], faults: &[Fault], opposites: &[u32]) -> Self {
         let count = triangles.len();
         let mut found = Self { flips: vec![false; count], one_sided: Vec::new(), is_one_sided: vec![false; count] };
         let mut reached = vec![false; count];
         let mut part: Vec<u32> = Vec::new();
         for seed in (0..count).filter(|&triangle| faults[triangle] == Fault::None) {
-            if reached[seed] {
-                continue;
+            if !reached[seed] {
+                reached[seed] = true;
+                part.clear();
+                part.push(seed as u32);
+                let contradiction = found.spread(triangles, opposites, &mut reached, &mut part);
+                found.settle(&part, contradiction);
             }
-            reached[seed] = true;
-            part.clear();
-            part.push(seed as u32);
-            let mut contradiction = None;
-            let mut next = 0;
-            while let Some(&triangle) = part.get(next) {
-                next += 1;
-                for half_edge in 3 * triangle..3 * triangle + 3 {
-                    let across = opposites[half_edge as usize];
-                    if across == NONE {
-                        continue;
-                    }
-                    let neighbor = across as usize / 3;
-                    let flip = found.flips[triangle as usize] == agree(triangles, half_edge, across);
-                    if !reached[neighbor] {
-                        reached[neighbor] = true;
-                        found.flips[neighbor] = flip;
-                        part.push(neighbor as u32);
-                    } else if found.flips[neighbor] != flip {
-                        contradiction = contradiction.or(Some(half_edge));
-                    }
-                }
-            }
-            found.settle(&part, contradiction);
         }
         found
+    }
+
+    /// Completes a part, breadth first. Returns the first half-edge at which its winding contradicts itself.
+    fn spread(
+        &mut self,
+        triangles: &[[u32; 3]],
+        opposites: &[u32],
+        reached: &mut [bool],
+        part: &mut Vec<u32>,
+    ) -> Option<u32> {
+        let mut contradiction = None;
+        let mut next = 0;
+        while let Some(&triangle) = part.get(next) {
+            next += 1;
+            for half_edge in 3 * triangle..3 * triangle + 3 {
+                let across = opposites[half_edge as usize];
+                if across == NONE {
+                    continue;
+                }
+                let neighbor = across as usize / 3;
+                let flip = self.flips[triangle as usize] == agree(triangles, half_edge, across);
+                if !reached[neighbor] {
+                    reached[neighbor] = true;
+                    self.flips[neighbor] = flip;
+                    part.push(neighbor as u32);
+                } else if self.flips[neighbor] != flip {
+                    contradiction = contradiction.or(Some(half_edge));
+                }
+            }
+        }
+        contradiction
     }
 
     fn settle(&mut self, part: &[u32], contradiction: Option<u32>) {

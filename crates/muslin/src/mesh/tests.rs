@@ -128,7 +128,7 @@ fn every_finding_says_what_is_wrong_and_where() {
         ),
         (
             moebius(5),
-            vec!["error: the surface of triangle 0 has only one side: no winding is consistent across edge 0–1"],
+            vec!["error: the surface of triangle 6 has only one side: no winding is consistent across edge 6–9"],
         ),
         (
             ladder(&[SQUARE[0], SQUARE[1], [5, 6, 2]]),
@@ -248,10 +248,9 @@ fn what_cannot_be_mended_is_returned_in_the_numbers_of_the_user() {
     for mesh in [moebius(5), Mesh::default(), ladder(&[[0, 1, 2]])] {
         assert!(repair(&mesh).is_err(), "{:?}", said(&mesh));
     }
-    // A band with a whole turn has two sides.
+    // Cut open, the strip has two sides.
     let mut band = moebius(6);
-    let twisted: Vec<[u32; 3]> = band.triangles.drain(10..).collect();
-    assert_eq!(twisted.len(), 2);
+    band.triangles.truncate(10);
     assert_eq!(repair(&band).map(|repaired| repaired.notes), Ok(vec![]));
 }
 

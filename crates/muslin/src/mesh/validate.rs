@@ -10,7 +10,7 @@ use super::Mesh;
 use super::half_edge::directed;
 use super::survey::{Fault, Survey};
 
-/// The largest coordinate [m].
+/// The largest coordinate, in m.
 ///
 /// Single precision resolves 0.06 m there, which is already too coarse for cloth; further out nothing sensible is left.
 pub const MAX_COORDINATE: f64 = 1e6;
@@ -18,7 +18,7 @@ pub const MAX_COORDINATE: f64 = 1e6;
 /// A triangle whose area is at most this share of its longest edge squared counts as having none.
 ///
 /// The ratio does not depend on the scale of the mesh (equilateral: 0.43). At 1e-12 the height is 2e-12 of the longest
-/// edge: a thousand times the rounding of coordinates in double precision, far below any triangle somebody meant.
+/// edge: thousands of times the rounding of double precision, and far below any triangle somebody meant.
 pub const ZERO_AREA_RATIO: f64 = 1e-12;
 
 /// How many findings of one kind are named.
@@ -71,7 +71,7 @@ pub enum FindingKind {
     NonFinitePosition {
         /// The vertex.
         vertex: u32,
-        /// Where it is [m].
+        /// Where it is, in m.
         position: [f64; 3],
     },
     /// A position too far out for single precision.
@@ -82,7 +82,7 @@ pub enum FindingKind {
     PositionTooLarge {
         /// The vertex.
         vertex: u32,
-        /// Where it is [m].
+        /// Where it is, in m.
         position: [f64; 3],
     },
     /// A triangle names a vertex that does not exist.
@@ -122,7 +122,10 @@ pub enum FindingKind {
         vertices: [u32; 3],
     },
     /// More than two triangles meet in an edge.
-    #[error("edge {}–{} belongs to {} triangles ({}), but at most two may meet", edge[0], edge[1], triangles.len(), named(triangles))]
+    #[error(
+        "edge {}–{} belongs to {} triangles ({}), but at most two may meet",
+        edge[0], edge[1], triangles.len(), named(triangles)
+    )]
     NonManifoldEdge {
         /// Its vertices.
         edge: [u32; 2],
@@ -130,7 +133,10 @@ pub enum FindingKind {
         triangles: Vec<u32>,
     },
     /// Two neighbours wind in opposite ways.
-    #[error("triangles {} both run from vertex {} to vertex {}: one of them is wound the wrong way", named(triangles), edge[0], edge[1])]
+    #[error(
+        "triangles {} both run from vertex {} to vertex {}: one of them is wound the wrong way",
+        named(triangles), edge[0], edge[1]
+    )]
     InconsistentWinding {
         /// The vertices of their common edge, in the direction in which both run along it.
         edge: [u32; 2],
@@ -138,7 +144,10 @@ pub enum FindingKind {
         triangles: [u32; 2],
     },
     /// A surface with one side only, like a Möbius strip.
-    #[error("the surface of triangle {triangle} has only one side: no winding is consistent across edge {}–{}", edge[0], edge[1])]
+    #[error(
+        "the surface of triangle {triangle} has only one side: no winding is consistent across edge {}–{}",
+        edge[0], edge[1]
+    )]
     NonOrientable {
         /// A triangle of it.
         triangle: u32,
@@ -428,4 +437,18 @@ pub(super) fn named(indices: &[u32]) -> String {
 
 fn more_belong(count: usize) -> String {
     if count > 1 { format!(" and {} more belong", count - 1) } else { " belongs".to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_triangles_than_can_be_numbered_are_refused() {
+        let mut report = Report::default();
+        report.size(3, MAX_TRIANGLES);
+        assert_eq!(report.findings, []);
+        report.size(3, MAX_TRIANGLES + 1);
+        assert_eq!(report.findings[0].to_string(), "the mesh has 1431655766 triangles, but the limit is 1431655765");
+    }
 }

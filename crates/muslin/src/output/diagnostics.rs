@@ -9,21 +9,21 @@ use crate::state::State;
 /// Measurements of one state.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Diagnostics {
-    /// ½ Σ m‖v‖² [J].
+    /// ½ Σ m‖v‖², in J.
     pub kinetic_energy: f64,
-    /// Σ ψ over all energies [J]; a rigid constraint stores none.
+    /// Σ ψ over all energies, in J; a rigid constraint stores none.
     pub elastic_energy: f64,
-    /// −Σ m g·x [J], zero at the origin.
+    /// −Σ m g·x, in J, zero at the origin.
     pub gravity_energy: f64,
     /// Largest |length / rest length − 1| of an edge.
     pub max_strain: f64,
     /// Mean of the same over all edges.
     pub mean_strain: f64,
-    /// Speed of the fastest vertex [m/s].
+    /// Speed of the fastest vertex, in m/s.
     pub max_speed: f64,
     /// Vertices that rest on a collider.
     pub contacts: usize,
-    /// Smallest distance of a vertex to a collider's surface [m], negative inside; `None` without colliders.
+    /// Smallest distance of a vertex to a collider's surface, in m, negative inside; `None` without colliders.
     pub min_gap: Option<f64>,
     /// Pairs of triangles that cut each other; `None` where the scene does not ask for self-contact.
     pub intersections: Option<usize>,

@@ -6,7 +6,7 @@
 
 use crate::parameter::{Kind, Setting};
 
-use super::finding::{Mark, Report};
+use super::finding::{Mark, Report, quote};
 use super::node::{Field, Node, Value};
 use super::suggest::nearest;
 use super::words::Word;
@@ -123,20 +123,19 @@ impl<'n, 'r> Table<'n, 'r> {
         if self.path.is_empty() { key } else { format!("{}.{key}", self.path) }
     }
 
-    fn report_unknown(mut self) {
+    fn report_unknown(self) {
         if self.forgiving {
             return;
         }
+        let owner = self.owner.as_ref().map(|owner| format!(" of {owner}")).unwrap_or_default();
         for field in self.fields.iter().filter(|field| !self.asked.contains(&field.key.as_str())) {
-            let owner = self.owner.iter().map(|owner| format!(" of {owner}")).collect::<String>();
             let remedy = match nearest(&field.key, self.asked.iter().copied()) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("known here: {}", self.asked.join(", ")),
             };
-            let message = format!("unknown key{owner}; {remedy}");
-            self.report.error(&field.key_mark, self.path_of(&field.key), message);
+            let path = self.path_of(&field.key);
+            self.report.error(&field.key_mark, path, format!("unknown key{owner}; {remedy}"));
         }
-        self.asked.clear();
     }
 }
 
@@ -303,14 +302,5 @@ fn describe(value: &Value) -> String {
         Value::Array(elements) => format!("an array of {}", elements.len()),
         Value::Table(_) => "a table".to_owned(),
         Value::TooDeep => "something nested too deeply".to_owned(),
-    }
-}
-
-/// Quotes a user's text for a message, cut to what a person reads.
-pub(super) fn quote(text: &str) -> String {
-    const LONGEST: usize = 60;
-    match text.char_indices().nth(LONGEST) {
-        Some((cut, _)) => format!("{:?}…", &text[..cut]),
-        None => format!("{text:?}"),
     }
 }

@@ -69,7 +69,6 @@ impl Finding {
         let Origin::File { line, column, width } = self.place.origin else {
             return None;
         };
-        // Control characters would move the carets, or worse, speak to the terminal.
         let text = source_text.split('\n').nth(line.checked_sub(1)?)?.trim_end_matches('\r');
         let skipped = column.saturating_sub(1 + SNIPPET_LEAD);
         let shown: String = text
@@ -77,7 +76,7 @@ impl Finding {
             .chars()
             .skip(skipped)
             .take(SNIPPET_WIDTH)
-            .map(|c| if c.is_control() { ' ' } else { c })
+            .map(|c| if c.is_control() { ' ' } else { c }) // they would move the carets, or speak to the terminal
             .collect();
         let indent = column.saturating_sub(1 + skipped);
         let carets = width.min((SNIPPET_WIDTH - indent).max(1));
@@ -105,7 +104,8 @@ impl fmt::Display for Line<'_> {
         let Place { origin, path } = &self.finding.place;
         match origin {
             Origin::File { line, column, .. } => write!(f, "{}:{line}:{column}: ", self.file_name)?,
-            Origin::Set(text) => write!(f, "--set {text}: ")?,
+            // An override may be an array over several lines; a finding is one.
+            Origin::Set(text) => write!(f, "--set {}: ", text.replace(char::is_control, " "))?,
             Origin::Scene => write!(f, "{}: ", self.file_name)?,
         }
         if self.finding.severity == Severity::Warning {
@@ -213,6 +213,15 @@ impl Report {
             });
         }
         findings
+    }
+}
+
+/// Quotes a user's text for a message, cut to what a person reads.
+pub(super) fn quote(text: &str) -> String {
+    const LONGEST: usize = 60;
+    match text.char_indices().nth(LONGEST) {
+        Some((cut, _)) => format!("{:?}…", &text[..cut]),
+        None => format!("{text:?}"),
     }
 }
 

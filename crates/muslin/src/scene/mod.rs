@@ -35,8 +35,8 @@ mod suggest;
 mod words;
 
 pub use description::{
-    Choice, Cloth, Collider, ColliderShape, Contact, Diagonals, Ease, Material, Path, Pin, Scene, Select, Selection,
-    Shape, View, Waypoint, Wind,
+    Choice, Cloth, Collider, ColliderShape, Contact, Ease, Material, Path, Pin, Scene, Select, Selection, Shape, View,
+    Waypoint, Wind,
 };
 pub use finding::{Finding, Origin, Place, Severity};
 pub use overrides::Override;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
-use super::finding::{Mark, Report};
+use super::finding::{Mark, Report, quote};
 
 /// A value and where it was written.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,7 +77,7 @@ impl Node {
 /// The parser's words, but for the one mistake that is about scenes rather than punctuation.
 fn syntax_message(message: &str, at: Option<&str>) -> String {
     match at {
-        Some(key) if message == "duplicate key" => format!("key `{key}` is given twice; remove one"),
+        Some(key) if message == "duplicate key" => format!("key {} is given twice; remove one", quote(key)),
         _ => format!("not valid TOML: {message}"),
     }
 }

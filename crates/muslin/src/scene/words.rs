@@ -1,6 +1,7 @@
 //! The words of a scene file for the enumerations of its description: one table for reading and for writing.
 
-use super::description::{Diagonals, Ease, Select};
+use super::description::{Ease, Select};
+use crate::mesh::Diagonals;
 
 /// An enumeration that a scene writes as a word.
 pub(super) trait Word: Sized + Copy {

@@ -1,15 +1,16 @@
 //! Time integration: one file per solver, one line per solver in [`SOLVERS`].
 //!
-//! All of them solve one problem, x⁺ = argmin ½‖x − y‖²_M/h² + E(x) with y = x + h v + h² M⁻¹ f, by different means.
+//! All of them solve one problem, `x⁺ = argmin ½‖x − y‖²_M/h² + E(x)` with `y = x + h v + h² M⁻¹ f`, by different means.
 
 mod particle;
 mod position_based;
+mod sweep;
 
 pub mod pbd;
 pub mod xpbd;
 
 pub use particle::Particle;
-pub use position_based::Sweep;
+pub use sweep::Sweep;
 
 use crate::model::Model;
 use crate::parallel::Team;
@@ -59,7 +60,7 @@ pub struct StepReport {
     pub substeps: u32,
     /// Sweeps over all constraints, summed over substeps.
     pub iterations: u32,
-    /// The largest distance by which one more projection would move a vertex [m], at the end of the last substep.
+    /// The largest distance by which one more projection would move a vertex, in m, at the end of the last substep.
     pub residual: f64,
     /// Time spent in each stage.
     pub stages: Stages,

@@ -1,34 +1,105 @@
-//! A vertex as the sweeps see it.
+//! Vertices as the sweeps see them, one at a time or several side by side.
 
-use crate::math::{Scalar, Vec3};
+use crate::math::{Lanes, Real, Scalar, Vec3};
 
 /// Position and inverse mass together: one aligned load brings everything a projection needs of a vertex.
 #[derive(Clone, Copy, Debug, Default)]
-#[repr(C, align(16))]
-pub struct Particle<S> {
-    x: S,
-    y: S,
-    z: S,
-    /// w = 1/m [1/kg]; zero = held.
-    pub inverse_mass: S,
+#[repr(transparent)]
+pub struct Particle<R: Real>(R::Four);
+
+impl<R: Real> Particle<R> {
+    /// At a place; `inverse_mass` is w = 1/m, in 1/kg, zero for a vertex that is held.
+    #[inline(always)]
+    pub fn new(position: Vec3<R>, inverse_mass: R) -> Self {
+        Self([position.x, position.y, position.z, inverse_mass].into())
+    }
+
+    /// In m.
+    #[inline(always)]
+    pub fn position(&self) -> Vec3<R> {
+        let [x, y, z, _] = self.0.into();
+        Vec3::new(x, y, z)
+    }
+
+    /// In 1/kg.
+    #[inline(always)]
+    pub fn inverse_mass(&self) -> R {
+        let [.., w] = self.0.into();
+        w
+    }
 }
 
-impl<S: Scalar> Particle<S> {
-    /// At a place.
-    #[inline(always)]
-    pub fn new(position: Vec3<S>, inverse_mass: S) -> Self {
-        Self { x: position.x, y: position.y, z: position.z, inverse_mass }
-    }
+/// Numbers of the type `R` side by side, gathered from arrays of them; `lane` runs over [`Scalar::LANES`].
+pub(super) trait Bundle<R: Real>: Scalar {
+    /// Positions and inverse masses of one particle per lane.
+    fn load(particle: impl Fn(usize) -> Particle<R>) -> (Vec3<Self>, Self);
+    /// The reverse.
+    fn store(position: Vec3<Self>, inverse_mass: Self, set: impl FnMut(usize, Particle<R>));
+    /// One number per lane.
+    fn load_number(number: impl Fn(usize) -> R) -> Self;
+    /// The reverse.
+    fn store_number(self, set: impl FnMut(usize, R));
+    /// The largest lane.
+    fn largest(self) -> R;
 
-    /// [m].
+    /// One vector per lane.
     #[inline(always)]
-    pub fn position(&self) -> Vec3<S> {
-        Vec3::new(self.x, self.y, self.z)
+    fn load_vector(vector: impl Fn(usize) -> Vec3<R>) -> Vec3<Self> {
+        let component = |pick: fn(Vec3<R>) -> R| Self::load_number(|lane| pick(vector(lane)));
+        Vec3::new(component(|v| v.x), component(|v| v.y), component(|v| v.z))
     }
+}
 
-    /// The same vertex, moved by `d` [m].
+impl<R: Real> Bundle<R> for R {
     #[inline(always)]
-    pub fn moved(self, d: Vec3<S>) -> Self {
-        Self::new(self.position() + d, self.inverse_mass)
+    fn load(particle: impl Fn(usize) -> Particle<R>) -> (Vec3<Self>, Self) {
+        let particle = particle(0);
+        (particle.position(), particle.inverse_mass())
+    }
+    #[inline(always)]
+    fn store(position: Vec3<Self>, inverse_mass: Self, mut set: impl FnMut(usize, Particle<R>)) {
+        set(0, Particle::new(position, inverse_mass));
+    }
+    #[inline(always)]
+    fn load_number(number: impl Fn(usize) -> R) -> Self {
+        number(0)
+    }
+    #[inline(always)]
+    fn store_number(self, mut set: impl FnMut(usize, R)) {
+        set(0, self);
+    }
+    #[inline(always)]
+    fn largest(self) -> R {
+        self
+    }
+}
+
+impl Bundle<f32> for Lanes {
+    #[inline(always)]
+    fn load(particle: impl Fn(usize) -> Particle<f32>) -> (Vec3<Self>, Self) {
+        // Four particles as rows become four coordinates.
+        let [x, y, z, w] = Self::transpose(std::array::from_fn(|lane| particle(lane).0));
+        (Vec3::new(x, y, z), w)
+    }
+    #[inline(always)]
+    fn store(position: Vec3<Self>, inverse_mass: Self, mut set: impl FnMut(usize, Particle<f32>)) {
+        let rows = Self::transpose([position.x, position.y, position.z, inverse_mass]);
+        for (lane, row) in rows.into_iter().enumerate() {
+            set(lane, Particle(row));
+        }
+    }
+    #[inline(always)]
+    fn load_number(number: impl Fn(usize) -> f32) -> Self {
+        Self::new(std::array::from_fn(number))
+    }
+    #[inline(always)]
+    fn store_number(self, mut set: impl FnMut(usize, f32)) {
+        for (lane, number) in self.to_array().into_iter().enumerate() {
+            set(lane, number);
+        }
+    }
+    #[inline(always)]
+    fn largest(self) -> f32 {
+        self.to_array().into_iter().fold(f32::NEG_INFINITY, Real::max)
     }
 }

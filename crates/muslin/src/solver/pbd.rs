@@ -18,15 +18,17 @@
 //!
 //! makes PBD agree with XPBD for one constraint; in a mesh, where constraints pull on each other, it is only near.
 //!
-//! `residual` in the report: the largest distance [m] that one more projection would move a vertex. With k < 1 it does
+//! `residual` in the report: the largest distance, in m that one more projection would move a vertex. With k < 1 it does
 //! not tend to zero in a loaded cloth: PBD has no equilibrium to converge to, only a number of iterations.
 //!
 //! [Müller et al. 2007, §3.3].
 
-use super::position_based::{Law, Plan, PositionBased, Sweep};
+use super::particle::Bundle;
+use super::position_based::{Plan, PositionBased, Sweeps};
+use super::sweep::{Element, Measure, Sweep, Visit};
 use super::{Context, PRECISION, Solver, SolverKind, StepError, StepReport, iterations, substeps};
 use crate::energy::{Batch, Constraint, Energy, Term};
-use crate::math::Scalar;
+use crate::math::{Real, Scalar};
 use crate::parallel::Worker;
 use crate::parameter::Entry;
 use crate::state::State;
@@ -46,32 +48,37 @@ pub const KIND: SolverKind = SolverKind {
     },
 };
 
-/// The solver, sweeping in the precision `S`.
-struct Pbd<S: Scalar>(PositionBased<S>);
+/// The solver, sweeping in the precision `R`.
+struct Pbd<R: Real>(PositionBased<R>);
 
-impl<S: Scalar> Solver for Pbd<S>
+impl<R: Real> Solver for Pbd<R>
 where
-    dyn Term: Project<S>,
+    dyn Term: Project<R>,
 {
     fn name(&self) -> &'static str {
         KIND.entry.name
     }
 
     fn advance(&mut self, context: &Context<'_>, state: &mut State, dt: f64) -> Result<StepReport, StepError> {
-        self.0.advance(context, state, dt, &Law {
-            lanes: |_| 0,
-            project: |term, worker, sweep| Project::<S>::project(term, worker, sweep),
-            residual: |term, worker, sweep| Project::<S>::residual(term, worker, sweep),
-        })
+        self.0.advance(
+            context,
+            state,
+            dt,
+            &Sweeps {
+                lanes: |_| 0,
+                project: |term, worker, sweep| Project::<R>::project(term, worker, sweep),
+                residual: |term, worker, sweep| Project::<R>::residual(term, worker, sweep),
+            },
+        )
     }
 }
 
 /// The sweep PBD asks of every term.
-pub trait Project<S: Scalar> {
+pub trait Project<R: Real> {
     /// Moves the particles towards satisfying each element, colour by colour; ends with the team at a barrier.
-    fn project(&self, worker: &Worker<'_>, sweep: &Sweep<'_, S>);
-    /// The largest move [m] that another projection of an element of this worker's share would make.
-    fn residual(&self, worker: &Worker<'_>, sweep: &Sweep<'_, S>) -> f64;
+    fn project(&self, worker: &Worker<'_>, sweep: &Sweep<'_, R>);
+    /// The largest move, in m that another projection of an element of this worker's share would make.
+    fn residual(&self, worker: &Worker<'_>, sweep: &Sweep<'_, R>) -> f64;
 }
 
 /// k′ = 1 − (1 − k)^(1/n): applied n times, it removes the part k.
@@ -79,41 +86,7 @@ pub fn stiffness_per_iteration(k: f64, iterations: u32) -> f64 {
     if iterations == 1 { k } else { 1.0 - libm::pow(1.0 - k, 1.0 / f64::from(iterations)) }
 }
 
-/// How stiff the elements of a batch are in one projection.
-#[derive(Clone, Copy)]
-enum Stiffness<S> {
-    /// The same k′ for all.
-    Projection(S),
-    /// From each element's compliance: 1/h² and the number of iterations.
-    Compliant(S, u32),
-}
-
-impl<S: Scalar> Stiffness<S> {
-    fn new(projection: Option<f64>, sweep: &Sweep<'_, S>) -> Self {
-        match projection {
-            Some(k) => Self::Projection(S::from_f64(stiffness_per_iteration(k, sweep.iterations))),
-            None => Self::Compliant(S::from_f64(1.0 / (sweep.step * sweep.step)), sweep.iterations),
-        }
-    }
-
-    /// k′ of one element; `inertia` is its Σ w‖∇C‖² > 0.
-    #[inline(always)]
-    fn of(self, compliance: S, inertia: S) -> S {
-        match self {
-            Self::Projection(k) => k,
-            Self::Compliant(inverse_step_squared, iterations) => {
-                let k = inertia / (inertia + compliance * inverse_step_squared);
-                if iterations == 1 || compliance == S::ZERO {
-                    k
-                } else {
-                    S::from_f64(stiffness_per_iteration(k.to_f64(), iterations))
-                }
-            }
-        }
-    }
-}
-
-/// The multiplier −k′ C / Σ w‖∇C‖² of one projection.
+/// The multiplier −k′ C / Σ w‖∇C‖² of one projection; `stiffness` gives k′ for Σ w‖∇C‖².
 #[inline(always)]
 pub fn correction<S: Scalar, C: Constraint<S, N>, const N: usize>(
     row: &C,
@@ -122,67 +95,80 @@ pub fn correction<S: Scalar, C: Constraint<S, N>, const N: usize>(
 ) -> C::Multiplier {
     let inertia = row.inverse_inertia(w);
     // Zero if every vertex is held, or where the constraint has no gradient: nothing to do then.
-    if inertia > S::ZERO { -(row.value() * (stiffness(inertia) / inertia)) } else { row.value() * S::ZERO }
+    -(row.value() * S::select(inertia.greater(S::ZERO), stiffness(inertia) / inertia, S::ZERO))
+}
+
+/// The projection of this solver.
+#[derive(Clone, Copy)]
+enum Law {
+    /// The same k′ for all elements.
+    Projection(f64),
+    /// From each element's compliance.
+    Compliant {
+        /// 1/h², in 1/s².
+        inverse_step_squared: f64,
+        iterations: u32,
+    },
+}
+
+impl Law {
+    fn new<E: Energy<N>, R: Real, const N: usize>(batch: &Batch<E, N>, sweep: &Sweep<'_, R>) -> Self {
+        match batch.projection() {
+            Some(k) => Self::Projection(stiffness_per_iteration(k, sweep.iterations)),
+            None => {
+                Self::Compliant { inverse_step_squared: 1.0 / (sweep.step * sweep.step), iterations: sweep.iterations }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn correction<S: Scalar, C: Constraint<S, N>, const N: usize>(self, row: &C, w: &[S; N]) -> C::Multiplier {
+        correction(row, w, |inertia| match self {
+            Self::Projection(k) => S::from_f64(k),
+            Self::Compliant { inverse_step_squared, iterations } => {
+                let k = inertia / (inertia + row.compliance() * S::from_f64(inverse_step_squared));
+                if iterations == 1 { k } else { k.map(|k| stiffness_per_iteration(k, iterations)) }
+            }
+        })
+    }
+}
+
+impl<E: Energy<N>, R: Real, const N: usize> Visit<E, R, N> for Law {
+    #[inline(always)]
+    fn visit<S: Bundle<R>>(&self, rest: &E::Rest<S>, element: &mut Element<'_, S, N>) {
+        let row = E::row(rest, &element.x);
+        let change = self.correction(&row, &element.w);
+        for i in 0..N {
+            element.x[i] += row.pull(i, change) * element.w[i];
+        }
+    }
+}
+
+impl<E: Energy<N>, R: Real, const N: usize> Measure<E, R, N> for Law {
+    #[inline(always)]
+    fn measure<S: Bundle<R>>(&self, rest: &E::Rest<S>, element: &Element<'_, S, N>) -> S {
+        let row = E::row(rest, &element.x);
+        let change = self.correction(&row, &element.w);
+        element.largest_move(|i| row.pull(i, change))
+    }
 }
 
 impl<E: Energy<N>, const N: usize> Project<f32> for Batch<E, N> {
     fn project(&self, worker: &Worker<'_>, sweep: &Sweep<'_, f32>) {
-        project(self, self.rest_single(), worker, sweep);
+        sweep.visit(self, self.rest_wide(), worker, &Law::new(self, sweep));
     }
     fn residual(&self, worker: &Worker<'_>, sweep: &Sweep<'_, f32>) -> f64 {
-        residual(self, self.rest_single(), worker, sweep)
+        sweep.largest(self, self.rest_wide(), worker, &Law::new(self, sweep))
     }
 }
 
 impl<E: Energy<N>, const N: usize> Project<f64> for Batch<E, N> {
     fn project(&self, worker: &Worker<'_>, sweep: &Sweep<'_, f64>) {
-        project(self, self.rest(), worker, sweep);
+        sweep.visit(self, self.rest(), worker, &Law::new(self, sweep));
     }
     fn residual(&self, worker: &Worker<'_>, sweep: &Sweep<'_, f64>) -> f64 {
-        residual(self, self.rest(), worker, sweep)
+        sweep.largest(self, self.rest(), worker, &Law::new(self, sweep))
     }
-}
-
-fn project<E: Energy<N>, S: Scalar, const N: usize>(
-    batch: &Batch<E, N>,
-    rest: &[E::Rest<S>],
-    worker: &Worker<'_>,
-    sweep: &Sweep<'_, S>,
-) {
-    let stiffness = Stiffness::new(batch.projection(), sweep);
-    for color in batch.colors() {
-        for e in worker.share(color.clone()) {
-            let stencil = batch.stencils()[e].map(|v| v as usize);
-            let particles = stencil.map(|v| sweep.particles.get(v));
-            let row = E::row(&rest[e], &particles.map(|p| p.position()));
-            let w = particles.map(|p| p.inverse_mass);
-            let change = correction(&row, &w, |inertia| stiffness.of(row.compliance(), inertia));
-            for i in 0..N {
-                sweep.particles.set(stencil[i], particles[i].moved(row.pull(i, change) * w[i]));
-            }
-        }
-        worker.barrier();
-    }
-}
-
-fn residual<E: Energy<N>, S: Scalar, const N: usize>(
-    batch: &Batch<E, N>,
-    rest: &[E::Rest<S>],
-    worker: &Worker<'_>,
-    sweep: &Sweep<'_, S>,
-) -> f64 {
-    let stiffness = Stiffness::new(batch.projection(), sweep);
-    let mut largest = S::ZERO;
-    for e in worker.share(0..rest.len()) {
-        let particles = batch.stencils()[e].map(|v| sweep.particles.get(v as usize));
-        let row = E::row(&rest[e], &particles.map(|p| p.position()));
-        let w = particles.map(|p| p.inverse_mass);
-        let change = correction(&row, &w, |inertia| stiffness.of(row.compliance(), inertia));
-        for i in 0..N {
-            largest = largest.max((row.pull(i, change) * w[i]).norm());
-        }
-    }
-    largest.to_f64()
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The step that PBD and XPBD share; they differ in the law of one projection.
+//! The step that PBD and XPBD share; they differ in the sweeps of one projection.
 //!
 //! ```text
 //! for each substep
@@ -13,12 +13,13 @@
 
 use std::sync::Mutex;
 
+use super::sweep::Sweep;
 use super::{Context, Particle, Stages, StepError, StepReport};
 use crate::collision::Solid;
+use crate::energy::Term;
 use crate::energy::contact::{self, Touch};
-use crate::energy::{Multiplier, Term};
 use crate::force::Wind;
-use crate::math::{Scalar, Vec3};
+use crate::math::{Real, Vec3};
 use crate::model::{Model, NOT_PINNED};
 use crate::motion::Pose;
 use crate::parallel::{Shared, Worker};
@@ -41,87 +42,42 @@ impl Plan {
 }
 
 /// What a solver does with a term: plain functions, so that a sweep is one virtual call.
-pub(super) struct Law<S: Scalar> {
+pub(super) struct Sweeps<R: Real> {
     /// Numbers of multiplier storage per element.
     pub(super) lanes: fn(&(dyn Term + 'static)) -> usize,
     /// One sweep over the elements.
-    pub(super) project: fn(&(dyn Term + 'static), &Worker<'_>, &Sweep<'_, S>),
+    pub(super) project: fn(&(dyn Term + 'static), &Worker<'_>, &Sweep<'_, R>),
     /// The largest move that another sweep would make.
-    pub(super) residual: fn(&(dyn Term + 'static), &Worker<'_>, &Sweep<'_, S>) -> f64,
-}
-
-/// What a sweep over a term works on.
-pub struct Sweep<'a, S: Scalar> {
-    /// The vertices.
-    pub particles: &'a Shared<'a, Particle<S>>,
-    /// Where they were at the start of the substep [m].
-    pub previous: &'a Shared<'a, Vec3<S>>,
-    /// λ of all elements, where they are kept.
-    multipliers: Option<&'a Shared<'a, S>>,
-    /// Where those of this term begin.
-    first_multiplier: usize,
-    /// Whether λ is still zero.
-    first: bool,
-    /// h [s].
-    pub step: f64,
-    /// Iterations in a substep.
-    pub iterations: u32,
-}
-
-impl<S: Scalar> Sweep<'_, S> {
-    /// λ of an element; `None` = zero.
-    #[inline(always)]
-    pub fn load_multiplier<M: Multiplier<S>>(&self, element: usize) -> Option<M> {
-        match self.multipliers {
-            Some(all) if !self.first => {
-                Some(M::load(|lane| all.get(self.first_multiplier + element * M::LANES + lane)))
-            },
-            _ => None,
-        }
-    }
-
-    /// Keeps λ of an element for the next iteration, if there is one.
-    #[inline(always)]
-    pub fn store_multiplier<M: Multiplier<S>>(&self, element: usize, multiplier: M) {
-        if let Some(all) = self.multipliers {
-            multiplier.store(|lane, value| all.set(self.first_multiplier + element * M::LANES + lane, value));
-        }
-    }
-
-    /// x − xⁿ of the vertices of an element.
-    #[inline(always)]
-    pub fn moved<const N: usize>(&self, stencil: &[usize; N], particles: &[Particle<S>; N]) -> [Vec3<S>; N] {
-        std::array::from_fn(|i| particles[i].position() - self.previous.get(stencil[i]))
-    }
+    pub(super) residual: fn(&(dyn Term + 'static), &Worker<'_>, &Sweep<'_, R>) -> f64,
 }
 
 /// A collider during one substep.
 #[derive(Clone, Copy)]
-struct Obstacle<S> {
-    before: Solid<S>,
-    after: Solid<S>,
+struct Obstacle<R> {
+    before: Solid<R>,
+    after: Solid<R>,
     /// Start and end pose, where it moves.
-    motion: Option<(Pose<S>, Pose<S>)>,
-    friction: S,
+    motion: Option<(Pose<R>, Pose<R>)>,
+    friction: R,
 }
 
 /// The solver's memory.
-pub(super) struct PositionBased<S: Scalar> {
+pub(super) struct PositionBased<R: Real> {
     plan: Plan,
-    particles: Vec<Particle<S>>,
-    previous: Vec<Vec3<S>>,
-    velocities: Vec<Vec3<S>>,
-    wind_forces: Vec<Vec3<S>>,
+    particles: Vec<Particle<R>>,
+    previous: Vec<Vec3<R>>,
+    velocities: Vec<Vec3<R>>,
+    wind_forces: Vec<Vec3<R>>,
     /// λ of all terms, one after the other, and where each begins.
-    multipliers: Vec<S>,
+    multipliers: Vec<R>,
     first_multipliers: Vec<usize>,
     /// Per substep and pin: where it leads, or `None` once released.
     pin_poses: Vec<Option<Pose<f64>>>,
     /// Per substep and collider.
-    obstacles: Vec<Obstacle<S>>,
+    obstacles: Vec<Obstacle<R>>,
 }
 
-impl<S: Scalar> PositionBased<S> {
+impl<R: Real> PositionBased<R> {
     pub(super) fn new(plan: Plan) -> Self {
         Self {
             plan,
@@ -141,12 +97,12 @@ impl<S: Scalar> PositionBased<S> {
         context: &Context<'_>,
         state: &mut State,
         dt: f64,
-        law: &Law<S>,
+        sweeps: &Sweeps<R>,
     ) -> Result<StepReport, StepError> {
         let start = context.clock.seconds();
-        self.load(context.model, state, dt, law);
+        self.load(context.model, state, dt, sweeps);
         let loaded = context.clock.seconds();
-        let (mut stages, residual) = self.run(context, dt, law);
+        let (mut stages, residual) = self.run(context, dt, sweeps);
         let solved = context.clock.seconds();
         self.check(context.model)?;
         self.store(state, dt);
@@ -156,22 +112,23 @@ impl<S: Scalar> PositionBased<S> {
     }
 
     /// Copies the state into the solver's precision, and asks all paths where they lead in this frame.
-    fn load(&mut self, model: &Model, state: &State, dt: f64, law: &Law<S>) {
+    fn load(&mut self, model: &Model, state: &State, dt: f64, sweeps: &Sweeps<R>) {
         let masses = model.inverse_masses.iter();
         self.particles.clear();
-        self.particles.extend(state.positions.iter().zip(masses).map(|(x, &w)| Particle::new(x.cast(), S::from_f64(w))));
+        self.particles
+            .extend(state.positions.iter().zip(masses).map(|(x, &w)| Particle::new(x.cast(), R::from_f64(w))));
         self.previous.clear();
-        self.previous.extend(state.positions.iter().map(|x| x.cast::<S>()));
+        self.previous.extend(state.positions.iter().map(|x| x.cast::<R>()));
         self.velocities.clear();
-        self.velocities.extend(state.velocities.iter().map(|v| v.cast::<S>()));
+        self.velocities.extend(state.velocities.iter().map(|v| v.cast::<R>()));
         self.wind_forces.resize(if model.wind.is_some() { model.triangles.len() } else { 0 }, Vec3::ZERO);
         self.first_multipliers.clear();
         let mut multipliers = 0;
         for term in &model.terms {
             self.first_multipliers.push(multipliers);
-            multipliers += (law.lanes)(&**term) * term.element_count();
+            multipliers += (sweeps.lanes)(&**term) * term.element_count();
         }
-        self.multipliers.resize(multipliers, S::ZERO);
+        self.multipliers.resize(multipliers, R::ZERO);
 
         let substeps = self.plan.substeps;
         let time = |substep: u32| state.time + dt * f64::from(substep) / f64::from(substeps);
@@ -186,14 +143,14 @@ impl<S: Scalar> PositionBased<S> {
                     before: collider.solid.posed(&before).cast(),
                     after: collider.solid.posed(&after).cast(),
                     motion: collider.moves.then(|| (before.cast(), after.cast())),
-                    friction: S::from_f64(collider.friction),
+                    friction: R::from_f64(collider.friction),
                 }
             }));
         }
     }
 
     /// Runs all substeps; returns the profile and the residual.
-    fn run(&mut self, context: &Context<'_>, dt: f64, law: &Law<S>) -> (Stages, f64) {
+    fn run(&mut self, context: &Context<'_>, dt: f64, sweeps: &Sweeps<R>) -> (Stages, f64) {
         let model = context.model;
         let Plan { substeps, iterations } = self.plan;
         let step = dt / f64::from(substeps);
@@ -233,7 +190,7 @@ impl<S: Scalar> PositionBased<S> {
                 watch.lap(&mut stages.predict);
                 for iteration in 0..iterations {
                     for (t, term) in model.terms.iter().enumerate() {
-                        (law.project)(&**term, worker, &sweep(t, iteration, keep));
+                        (sweeps.project)(&**term, worker, &sweep(t, iteration, keep));
                     }
                     watch.lap(&mut stages.solve);
                     if !obstacles.is_empty() {
@@ -247,7 +204,7 @@ impl<S: Scalar> PositionBased<S> {
                 watch.lap(&mut stages.update);
             }
             let residual = (model.terms.iter().enumerate())
-                .map(|(t, term)| (law.residual)(&**term, worker, &sweep(t, iterations, true)))
+                .map(|(t, term)| (sweeps.residual)(&**term, worker, &sweep(t, iterations, true)))
                 .fold(0.0, f64::max);
             watch.lap(&mut stages.solve);
             if let Ok(mut outcome) = outcome.lock() {
@@ -262,7 +219,7 @@ impl<S: Scalar> PositionBased<S> {
     }
 
     fn check(&self, model: &Model) -> Result<(), StepError> {
-        let bad = |p: &Particle<S>| !p.position().is_finite();
+        let bad = |p: &Particle<R>| !p.position().is_finite();
         match self.particles.iter().position(bad) {
             None => Ok(()),
             Some(index) => {
@@ -284,21 +241,21 @@ impl<S: Scalar> PositionBased<S> {
 }
 
 /// The arrays of a frame, open to the team.
-struct Arrays<'a, S: Scalar> {
-    particles: Shared<'a, Particle<S>>,
-    previous: Shared<'a, Vec3<S>>,
-    velocities: Shared<'a, Vec3<S>>,
-    wind_forces: Shared<'a, Vec3<S>>,
-    multipliers: Shared<'a, S>,
+struct Arrays<'a, R: Real> {
+    particles: Shared<'a, Particle<R>>,
+    previous: Shared<'a, Vec3<R>>,
+    velocities: Shared<'a, Vec3<R>>,
+    wind_forces: Shared<'a, Vec3<R>>,
+    multipliers: Shared<'a, R>,
 }
 
-impl<'a, S: Scalar> Arrays<'a, S> {
+impl<'a, R: Real> Arrays<'a, R> {
     fn open(
-        particles: &'a mut [Particle<S>],
-        previous: &'a mut [Vec3<S>],
-        velocities: &'a mut [Vec3<S>],
-        wind_forces: &'a mut [Vec3<S>],
-        multipliers: &'a mut [S],
+        particles: &'a mut [Particle<R>],
+        previous: &'a mut [Vec3<R>],
+        velocities: &'a mut [Vec3<R>],
+        wind_forces: &'a mut [Vec3<R>],
+        multipliers: &'a mut [R],
     ) -> Self {
         // SAFETY: predict, collide and update set only items of the worker's own share of the vertices, and read
         // others' (wind) only after a barrier that follows their last change; the wind pass sets its own share of
@@ -317,28 +274,28 @@ impl<'a, S: Scalar> Arrays<'a, S> {
 }
 
 /// What is the same in every substep of a frame.
-struct Substep<'a, S> {
+struct Substep<'a, R> {
     model: &'a Model,
-    step: S,
-    inverse_step: S,
-    gravity_step: Vec3<S>,
-    wind: Option<Wind<S>>,
-    thickness: S,
+    step: R,
+    inverse_step: R,
+    gravity_step: Vec3<R>,
+    wind: Option<Wind<R>>,
+    thickness: R,
 }
 
-impl<'a, S: Scalar> Substep<'a, S> {
+impl<'a, R: Real> Substep<'a, R> {
     fn new(model: &'a Model, step: f64) -> Self {
         Self {
             model,
-            step: S::from_f64(step),
-            inverse_step: S::from_f64(1.0 / step),
+            step: R::from_f64(step),
+            inverse_step: R::from_f64(1.0 / step),
             gravity_step: (model.gravity * step).cast(),
             wind: model.wind.as_ref().map(Wind::cast),
-            thickness: S::from_f64(model.thickness),
+            thickness: R::from_f64(model.thickness),
         }
     }
 
-    fn predict(&self, worker: &Worker<'_>, arrays: &Arrays<'_, S>, pin_poses: &[Option<Pose<f64>>]) {
+    fn predict(&self, worker: &Worker<'_>, arrays: &Arrays<'_, R>, pin_poses: &[Option<Pose<f64>>]) {
         if let Some(wind) = &self.wind {
             for t in worker.share(0..self.model.triangles.len()) {
                 let corners = self.model.triangles[t].map(|v| v as usize);
@@ -348,7 +305,7 @@ impl<'a, S: Scalar> Substep<'a, S> {
             worker.barrier();
         }
         for cloth in &self.model.cloths {
-            let decay = S::from_f64(libm::exp(-cloth.damping * self.step.to_f64()));
+            let decay = R::from_f64(libm::exp(-cloth.damping * self.step.to_f64()));
             for i in worker.share(cloth.vertices.clone()) {
                 let particle = arrays.particles.get(i);
                 arrays.previous.set(i, particle.position());
@@ -357,11 +314,11 @@ impl<'a, S: Scalar> Substep<'a, S> {
                     && let Some(pose) = &pin_poses[pin as usize]
                 {
                     let target = pose.apply(self.model.initial_positions[i]);
-                    arrays.particles.set(i, Particle::new(target.cast(), S::ZERO));
+                    arrays.particles.set(i, Particle::new(target.cast(), R::ZERO));
                     continue;
                 }
-                let inverse_mass = S::from_f64(self.model.inverse_masses[i]);
-                if inverse_mass == S::ZERO {
+                let inverse_mass = R::from_f64(self.model.inverse_masses[i]);
+                if inverse_mass == R::ZERO {
                     continue; // a vertex of no triangle has no mass and stays
                 }
                 let mut velocity = arrays.velocities.get(i) + self.gravity_step;
@@ -376,17 +333,17 @@ impl<'a, S: Scalar> Substep<'a, S> {
         }
     }
 
-    fn collide(&self, worker: &Worker<'_>, arrays: &Arrays<'_, S>, obstacles: &[Obstacle<S>]) {
+    fn collide(&self, worker: &Worker<'_>, arrays: &Arrays<'_, R>, obstacles: &[Obstacle<R>]) {
         for i in worker.share(0..arrays.particles.len()) {
             let particle = arrays.particles.get(i);
-            if particle.inverse_mass == S::ZERO {
+            if particle.inverse_mass() == R::ZERO {
                 continue;
             }
             for obstacle in obstacles {
                 let x = arrays.particles.get(i).position();
                 let probe = obstacle.after.probe(x);
                 let gap = probe.distance - self.thickness;
-                if gap >= S::ZERO {
+                if gap >= R::ZERO {
                     continue;
                 }
                 let previous = arrays.previous.get(i);
@@ -398,13 +355,13 @@ impl<'a, S: Scalar> Substep<'a, S> {
                     friction: obstacle.friction,
                 };
                 let (x, previous) = contact::project(&touch, x, previous);
-                arrays.particles.set(i, Particle::new(x, particle.inverse_mass));
+                arrays.particles.set(i, Particle::new(x, particle.inverse_mass()));
                 arrays.previous.set(i, previous);
             }
         }
     }
 
-    fn update(&self, worker: &Worker<'_>, arrays: &Arrays<'_, S>) {
+    fn update(&self, worker: &Worker<'_>, arrays: &Arrays<'_, R>) {
         for i in worker.share(0..arrays.particles.len()) {
             let moved = arrays.particles.get(i).position() - arrays.previous.get(i);
             arrays.velocities.set(i, moved * self.inverse_step);
@@ -412,9 +369,9 @@ impl<'a, S: Scalar> Substep<'a, S> {
     }
 }
 
-impl<S: Scalar> Obstacle<S> {
+impl<R: Real> Obstacle<R> {
     /// How far the body's point at `x` came in the substep.
-    fn surface_step(&self, x: Vec3<S>) -> Vec3<S> {
+    fn surface_step(&self, x: Vec3<R>) -> Vec3<R> {
         self.motion.map_or(Vec3::ZERO, |(before, after)| x - before.apply(after.undo(x)))
     }
 }

@@ -1,4 +1,4 @@
-//! Connectivity, derived once from a [`Mesh`](crate::mesh::Mesh): edges, hinges, neighbours, colours, orders.
+//! Connectivity, derived once from a [`Mesh`]: edges, hinges, neighbours, colours, orders.
 //!
 //! Everything here is found by sorting and counting, never by hashing: the result depends on the mesh alone, and a
 //! million vertices take a fraction of a second.

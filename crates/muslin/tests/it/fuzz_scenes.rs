@@ -106,6 +106,7 @@ const SCRAPS: &[&str] = &[
     "[]",
     "{}",
     "[[1], {}]",
+    "[1,\n2]",
     "a.b.c = 1",
     "name",
     "cloth",
@@ -146,11 +147,12 @@ fn mutate(text: &str, mutations: &[(Index, Index, Index, u8)]) -> String {
         let start = boundary(start.index(text.len() + 1));
         let end = boundary(start + length.index(24));
         let piece = text[start..end].to_owned();
+        let scrap: &str = SCRAPS[scrap.index(SCRAPS.len())];
         match what % 4 {
             0 => text.replace_range(start..end, ""),
             1 => text.insert_str(end, &piece),
-            2 => text.replace_range(start..end, scrap.get(SCRAPS)),
-            _ => text.insert_str(start, scrap.get(SCRAPS)),
+            2 => text.replace_range(start..end, scrap),
+            _ => text.insert_str(start, scrap),
         }
     }
     text

@@ -1,5 +1,4 @@
 //! Integration tests of the library.
 
-mod common;
-mod fixtures;
-mod invariants;
+mod bad_scenes;
+mod fuzz_scenes;

@@ -6,8 +6,9 @@
 
 use crate::catalog;
 use crate::parameter::{Entry, Parameter, Setting, Settings};
-use crate::scene::cursor::{Table, quote};
+use crate::scene::cursor::Table;
 use crate::scene::description::Choice;
+use crate::scene::finding::quote;
 use crate::scene::suggest::nearest;
 
 /// The one solver that reads `k`, and the key itself.
@@ -96,12 +97,11 @@ impl Family {
             return Ok(entry);
         }
         let names: Vec<&str> = self.entries.iter().map(|entry| entry.name).collect();
-        let available = names.join(", ");
-        let (noun, quoted) = (self.noun, quote(name));
-        Err(if self.promised.contains(&name) {
-            format!("{noun} {quoted} is not available in this version; available: {available}")
-        } else {
-            unknown(noun, name, &names)
+        Err(match self.promised.iter().find(|promised| **promised == name) {
+            Some(_) => {
+                format!("{} {name:?} is not available in this version; available: {}", self.noun, names.join(", "))
+            }
+            None => unknown(self.noun, name, &names),
         })
     }
 
@@ -141,22 +141,33 @@ impl Family {
     /// Which one of the parameters that exclude each other holds.
     fn form(&self, t: &mut Table<'_, '_>, entry: &'static Entry) -> Option<&'static str> {
         let mut given = t.given(entry.one_of);
-        if let Some(solver) = self.solver.filter(|solver| solver.name != PBD && given.contains(&K)) {
-            let others: Vec<&str> = entry.one_of.iter().copied().filter(|form| *form != K).collect();
-            let (solver, others) = (solver.name, others.join(" or "));
-            t.key_error(K, format!("k is the stiffness of a PBD projection; solver {solver:?} takes {others}"));
+        let is_silent = given.is_empty();
+        if self.refuses_k(t, entry) {
             given.retain(|form| *form != K);
         }
         if let [first, second, ..] = given[..] {
-            let forms = entry.one_of.join(", ");
-            t.key_error(second, format!("give only one of {forms}; `{first}` is given too"));
+            t.key_error(second, format!("give only one of {}; `{first}` is given too", entry.one_of.join(", ")));
         }
         let has_default = |form: &&str| entry.parameters.iter().any(|p| p.name == *form && p.default.is_some());
         let form = given.first().copied().or_else(|| entry.one_of.iter().copied().find(has_default));
-        if form.is_none() && !entry.one_of.is_empty() && t.given(entry.one_of).is_empty() {
+        if form.is_none() && is_silent && !entry.one_of.is_empty() {
             t.error(format!("{} {:?} needs one of {}", self.noun, entry.name, entry.one_of.join(", ")));
         }
         form
+    }
+
+    /// Whether `k` is given to a solver that does not read it, which is then reported.
+    fn refuses_k(&self, t: &mut Table<'_, '_>, entry: &'static Entry) -> bool {
+        let Some(solver) = self.solver.filter(|solver| solver.name != PBD) else {
+            return false;
+        };
+        if !t.given(entry.one_of).contains(&K) {
+            return false;
+        }
+        let others: Vec<&str> = entry.one_of.iter().copied().filter(|form| *form != K).collect();
+        let (solver, others) = (solver.name, others.join(" or "));
+        t.key_error(K, format!("k is the stiffness of a PBD projection; solver {solver:?} takes {others}"));
+        true
     }
 }
 

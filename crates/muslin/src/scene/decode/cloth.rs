@@ -2,9 +2,10 @@
 
 use crate::catalog;
 use crate::material::fabric::Fabric;
+use crate::mesh::Diagonals;
 use crate::parameter::{Entry, Kind};
 use crate::scene::cursor::{Item, Table};
-use crate::scene::description::{Cloth, Diagonals, Material, Pin, Selection, Shape};
+use crate::scene::description::{Cloth, Material, Pin, Selection, Shape};
 
 use super::choice::{Family, unknown};
 use super::{BOUNDED, EXTENT, NOT_NEGATIVE, motion, name, one_key};

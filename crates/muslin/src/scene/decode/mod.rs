@@ -9,21 +9,21 @@ mod motion;
 
 use crate::parameter::Kind;
 
-use super::cursor::{Item, Table, quote, read_root};
+use super::cursor::{Item, Table, read_root};
 use super::description::{Contact, Scene, View, Wind};
-use super::finding::Report;
+use super::finding::{Report, quote};
 use super::node::Node;
 use choice::Family;
 
-/// A coordinate [m], a speed [m/s] or an angle [degrees]: beyond a million an `f32` no longer resolves a cloth.
+/// A coordinate \[m\], a speed \[m/s\] or an angle \[degrees\]: beyond a million an `f32` no longer resolves a cloth.
 const BOUNDED: Kind = Kind::Number { min: -1e6, max: 1e6 };
-/// An extent [m] or a factor.
+/// An extent \[m\] or a factor.
 const EXTENT: Kind = Kind::Number { min: 1e-6, max: 1e6 };
 /// A quantity that may vanish.
 const NOT_NEGATIVE: Kind = Kind::Number { min: 0.0, max: f64::INFINITY };
 /// Shortest vector that still has a direction in `f32`.
 const SHORTEST_DIRECTION: f64 = 1e-6;
-/// Longest run [s], and most frames of one: a million frames of a small cloth are already 50 GB.
+/// Longest run \[s\], and most frames of one: a million frames of a small cloth are already 50 GB.
 const LONGEST: f64 = 1e5;
 const MOST_FRAMES: f64 = 1e6;
 /// Characters of a name: with an extension, 4 bytes each, still a file name on any system.

@@ -1,0 +1,213 @@
+//! What can be typed. The doc comments are the help texts.
+
+use std::path::PathBuf;
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use muslin::scene::Override;
+use muslin_io::FORMATS;
+
+/// Most threads: beyond this no sweep of a cloth has work for one more.
+const MOST_THREADS: i64 = 256;
+/// Most frames, the limit of a scene file too: a million frames of a small cloth are already 50 GB.
+const MOST_FRAMES: u64 = 1_000_000;
+
+/// Simulates cloth.
+///
+/// Without a command it runs the built-in scene `drape` into out/drape.
+#[derive(Debug, Parser)]
+#[command(name = "muslin", version, max_term_width = 110, after_help = EXIT_CODES)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 done; 1 the simulation or a file operation failed, or the run was interrupted; \
+2 wrong usage or a wrong scene.";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Simulates a scene and writes its results.
+    Run(RunArguments),
+    /// Says everything that is wrong with a scene and its meshes, without simulating.
+    Check(CheckArguments),
+    /// Lists the built-in scenes, or writes one out as a starting point.
+    Scenes(ScenesArguments),
+    /// Lists every stretch, bend, solver, collider and fabric with its parameters.
+    Models(ModelsArguments),
+    /// Measures this build on this machine.
+    Bench(BenchArguments),
+}
+
+impl Arguments {
+    /// What was typed; ends the program with a message where it makes no sense.
+    pub(crate) fn read() -> Command {
+        let typed = Self::parse().command;
+        typed.unwrap_or_else(|| Command::Run(DefaultRun::parse_from(["muslin"]).run))
+    }
+}
+
+/// `muslin` alone: `run` with every option at its default.
+#[derive(Debug, Parser)]
+struct DefaultRun {
+    #[command(flatten)]
+    run: RunArguments,
+}
+
+impl Command {
+    /// Whether errors are to be machine-readable.
+    pub(crate) fn wants_json(&self) -> bool {
+        match self {
+            Self::Run(run) => run.json,
+            Self::Check(check) => check.json,
+            Self::Models(models) => models.json,
+            Self::Bench(bench) => bench.json,
+            Self::Scenes(_) => false,
+        }
+    }
+}
+
+/// What changes a scene before it is used.
+#[derive(Debug, Args)]
+pub(crate) struct SceneChanges {
+    /// Replaces any key of the scene; may be given again: --set solver.substeps=40 --set cloth.0.scale=2.
+    #[arg(long = "set", value_name = "PATH=VALUE", value_parser = Set::parse)]
+    pub(crate) sets: Vec<Set>,
+    /// Simulates exactly this many frames, whatever the scene's duration.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MOST_FRAMES))]
+    pub(crate) frames: Option<u64>,
+}
+
+/// An override, with the words it was given in.
+#[derive(Clone, Debug)]
+pub(crate) struct Set {
+    pub(crate) text: String,
+    pub(crate) change: Override,
+}
+
+impl Set {
+    fn parse(text: &str) -> Result<Self, String> {
+        Ok(Self { text: text.to_owned(), change: Override::parse(text)? })
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArguments {
+    /// A scene file, or the name of a built-in scene; `muslin scenes` lists them.
+    pub(crate) scene: Option<String>,
+    #[command(flatten)]
+    pub(crate) changes: SceneChanges,
+    /// Folder for the results [default: out/<scene name>].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Threads to use [default: all cores]. The results do not depend on it.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS))]
+    pub(crate) threads: Option<u16>,
+    /// Formats to write besides npy, which is always written.
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "npy,glb",
+        value_parser = PossibleValuesParser::new(FORMATS.iter().map(|format| format.name))
+    )]
+    pub(crate) formats: Vec<String>,
+    /// Pictures to make.
+    #[arg(long, value_enum, default_value_t = Preview::Video)]
+    pub(crate) preview: Preview,
+    /// Continues the run in the folder from its last checkpoint; with a larger --frames, beyond its end.
+    #[arg(long)]
+    pub(crate) resume: bool,
+    /// Says nothing but errors.
+    #[arg(long)]
+    pub(crate) quiet: bool,
+    /// Writes the report, without its frames, to standard output as one JSON object, and errors to standard error as another.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub(crate) enum Preview {
+    /// No pictures.
+    None,
+    /// preview.png, the last frame.
+    Png,
+    /// preview.png, and preview.mp4 with the motion.
+    Video,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArguments {
+    /// A scene file, or the name of a built-in scene.
+    pub(crate) scene: String,
+    #[command(flatten)]
+    pub(crate) changes: SceneChanges,
+    /// Says nothing but errors.
+    #[arg(long)]
+    pub(crate) quiet: bool,
+    /// Writes what was found to standard output as one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ScenesArguments {
+    /// Copies this scene out as a starting point.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) write: Option<String>,
+    /// Where to copy it to [default: NAME.toml in the current folder].
+    #[arg(long, value_name = "FILE", requires = "write")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ModelsArguments {
+    /// As one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchArguments {
+    /// Vertices along a side of the sheets.
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        value_parser = clap::value_parser!(u32).range(2..=4096),
+        default_value = "128,512,1024"
+    )]
+    pub(crate) sizes: Vec<u32>,
+    /// Numbers of threads [default: one, and all cores].
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS))]
+    pub(crate) threads: Vec<u16>,
+    /// A rough answer in seconds: small sheets, few frames.
+    #[arg(long, conflicts_with = "sizes")]
+    pub(crate) quick: bool,
+    /// Writes the measurements as a table, one a row.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) csv: Option<PathBuf>,
+    /// Writes the measurements to standard output as one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn the_default_formats_exist() {
+        let run = DefaultRun::parse_from(["muslin"]).run;
+        assert_eq!(run.formats, ["npy", "glb"]);
+        assert_eq!(run.preview, Preview::Video);
+    }
+}

@@ -1,0 +1,21 @@
+//! One file per command.
+
+mod bench;
+mod check;
+mod models;
+mod run;
+mod scenes;
+
+use crate::args::Command;
+use crate::failure::Failure;
+
+/// Does what was typed.
+pub(crate) fn execute(command: &Command) -> Result<(), Failure> {
+    match command {
+        Command::Run(arguments) => run::run(arguments),
+        Command::Check(arguments) => check::check(arguments),
+        Command::Scenes(arguments) => scenes::scenes(arguments),
+        Command::Models(arguments) => models::models(arguments),
+        Command::Bench(arguments) => bench::bench(arguments),
+    }
+}

@@ -1,0 +1,220 @@
+//! `muslin models`: everything a scene can name, from the tables that the scene reader itself uses.
+
+use muslin::catalog;
+use muslin::material::fabric::Fabric;
+use muslin::parameter::{Entry, Parameter};
+use serde_json::{Value, json};
+
+use crate::args::ModelsArguments;
+use crate::console::say;
+use crate::failure::Failure;
+use crate::table::Table;
+
+/// A shape of a `[[collider]]`. The library's catalogue holds what has a file of its own; shapes share one.
+struct ColliderKind {
+    name: &'static str,
+    summary: &'static str,
+    keys: &'static [ColliderKey],
+}
+
+struct ColliderKey {
+    name: &'static str,
+    unit: &'static str,
+    /// `None` where a scene must give it.
+    default: Option<&'static str>,
+    meaning: &'static str,
+}
+
+const fn required(name: &'static str, unit: &'static str, meaning: &'static str) -> ColliderKey {
+    ColliderKey { name, unit, default: None, meaning }
+}
+
+const COLLIDERS: &[ColliderKind] = &[
+    ColliderKind {
+        name: "plane",
+        summary: "the half space below a plane",
+        keys: &[required("point", "m", "a point of the plane"), required("normal", "", "out of the body, of any length")],
+    },
+    ColliderKind {
+        name: "sphere",
+        summary: "a ball",
+        keys: &[required("center", "m", "its middle"), required("radius", "m", "its radius")],
+    },
+    ColliderKind {
+        name: "capsule",
+        summary: "everything within a distance of a segment",
+        keys: &[
+            required("a", "m", "one end of the segment"),
+            required("b", "m", "the other end"),
+            required("radius", "m", "the distance"),
+        ],
+    },
+    ColliderKind {
+        name: "box",
+        summary: "a box, turned in any way",
+        keys: &[
+            required("center", "m", "its middle"),
+            required("size", "m", "its full extents"),
+            ColliderKey { name: "rotate", unit: "degrees", default: Some("[0, 0, 0]"), meaning: "about x, then y, then z" },
+        ],
+    },
+];
+
+pub(super) fn models(arguments: &ModelsArguments) -> Result<(), Failure> {
+    if arguments.json {
+        return say(format_args!("{:#}", to_json()));
+    }
+    entries("Stretch models: cloth.material.stretch = { model = NAME, … }", catalog::stretch_models())?;
+    entries("Bend models: cloth.material.bend = { model = NAME, … }", catalog::bend_models())?;
+    entries("Solvers: [solver] kind = NAME", catalog::solvers())?;
+    colliders()?;
+    fabrics()
+}
+
+fn entries(title: &str, entries: impl Iterator<Item = &'static Entry>) -> Result<(), Failure> {
+    say(title)?;
+    for entry in entries {
+        say(format_args!("\n  {}: {}", entry.name, entry.summary))?;
+        if !entry.source.is_empty() {
+            say(format_args!("    source: {}", entry.source))?;
+        }
+        if !entry.parameters.is_empty() {
+            let mut table = Table::new(["  key", "unit", "default", "allowed", "meaning"], &[]);
+            for parameter in entry.parameters {
+                table.row([
+                    format!("  {}", parameter.name),
+                    dashed(parameter.unit),
+                    dashed(&default_of(parameter).unwrap_or_default()),
+                    parameter.kind.to_string(),
+                    parameter.meaning.to_owned(),
+                ]);
+            }
+            say(table)?;
+        }
+        if entry.one_of.len() > 1 {
+            say(format_args!("    one of: {}", entry.one_of.join(", ")))?;
+        }
+    }
+    say("")
+}
+
+fn colliders() -> Result<(), Failure> {
+    say("Colliders: [[collider]] NAME = { … }, with friction and path beside it")?;
+    for kind in COLLIDERS {
+        say(format_args!("\n  {}: {}", kind.name, kind.summary))?;
+        let mut table = Table::new(["  key", "unit", "default", "meaning"], &[]);
+        for key in kind.keys {
+            let default = key.default.unwrap_or("required");
+            table.row([format!("  {}", key.name), dashed(key.unit), default.to_owned(), key.meaning.to_owned()]);
+        }
+        say(table)?;
+    }
+    say("")
+}
+
+fn fabrics() -> Result<(), Failure> {
+    say("Fabrics: cloth.material.fabric = NAME\n")?;
+    let mut table = Table::new(["fabric", "density [kg/m²]", "bend [N·m]", "stretch [N/m]", "what"], &[1, 2, 3]);
+    for fabric in catalog::fabrics() {
+        let stretch = fabric.stretch.map_or_else(|| "default".to_owned(), |stretch| stretch.to_string());
+        table.row([
+            fabric.name.to_owned(),
+            fabric.density.to_string(),
+            format!("{:e}", fabric.bend),
+            stretch,
+            fabric.summary.to_owned(),
+        ]);
+    }
+    say(table)?;
+    say("")?;
+    let mut sources: Vec<&str> = Vec::new();
+    for source in catalog::fabrics().map(|fabric| fabric.source) {
+        if !sources.contains(&source) {
+            sources.push(source);
+        }
+    }
+    for source in sources {
+        let named: Vec<&str> = catalog::fabrics().filter(|fabric| fabric.source == source).map(|f| f.name).collect();
+        say(format_args!("  {}: {source}", named.join(", ")))?;
+    }
+    Ok(())
+}
+
+fn default_of(parameter: &Parameter) -> Option<String> {
+    parameter.default.map(|value| value.to_string())
+}
+
+fn dashed(text: &str) -> String {
+    if text.is_empty() { "-".to_owned() } else { text.to_owned() }
+}
+
+fn to_json() -> Value {
+    json!({
+        "stretch": catalog::stretch_models().map(entry_to_json).collect::<Vec<_>>(),
+        "bend": catalog::bend_models().map(entry_to_json).collect::<Vec<_>>(),
+        "solver": catalog::solvers().map(entry_to_json).collect::<Vec<_>>(),
+        "collider": COLLIDERS.iter().map(collider_to_json).collect::<Vec<_>>(),
+        "fabric": catalog::fabrics().map(fabric_to_json).collect::<Vec<_>>(),
+    })
+}
+
+fn entry_to_json(entry: &Entry) -> Value {
+    let parameter = |parameter: &Parameter| {
+        json!({
+            "name": parameter.name,
+            "unit": parameter.unit,
+            "default": default_of(parameter).and_then(|value| serde_json::from_str::<Value>(&value).ok()),
+            "allowed": parameter.kind.to_string(),
+            "meaning": parameter.meaning,
+        })
+    };
+    json!({
+        "name": entry.name,
+        "summary": entry.summary,
+        "source": entry.source,
+        "parameters": entry.parameters.iter().map(parameter).collect::<Vec<_>>(),
+        "one_of": entry.one_of,
+    })
+}
+
+fn collider_to_json(kind: &ColliderKind) -> Value {
+    let key = |key: &ColliderKey| {
+        let default = key.default.and_then(|value| serde_json::from_str::<Value>(value).ok());
+        json!({ "name": key.name, "unit": key.unit, "default": default, "required": key.default.is_none(), "meaning": key.meaning })
+    };
+    let keys: Vec<Value> = kind.keys.iter().map(key).collect();
+    json!({ "name": kind.name, "summary": kind.summary, "parameters": keys })
+}
+
+fn fabric_to_json(fabric: &Fabric) -> Value {
+    json!({
+        "name": fabric.name,
+        "summary": fabric.summary,
+        "source": fabric.source,
+        "density": fabric.density,
+        "bend": fabric.bend,
+        "stretch": fabric.stretch,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_colliders_are_those_of_scene_files() {
+        for kind in COLLIDERS {
+            let keys: Vec<String> = kind
+                .keys
+                .iter()
+                .map(|key| format!("{} = {}", key.name, if key.name == "radius" { "1.0" } else { "[1.0, 2.0, 3.0]" }))
+                .collect();
+            let text = format!(
+                "[[cloth]]\ngrid = {{ size = [1, 1], cells = [1, 1] }}\n[[collider]]\n{} = {{ {} }}",
+                kind.name,
+                keys.join(", ")
+            );
+            assert_eq!(muslin::scene::parse(&text, &[]).findings, [], "{text}");
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! `report.json`: what was run, what it cost, and how good every frame is.
+//!
+//! The frames of an interrupted run are read back when it is resumed, so everything here goes both ways.
+
+use std::collections::BTreeMap;
+
+use muslin::model;
+use muslin::output::Diagnostics;
+use muslin::solver::{Stages, StepReport};
+use muslin_io::file_stem;
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// The whole report.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Report {
+    #[serde(flatten)]
+    pub(crate) summary: Summary,
+    /// Every frame but the initial state.
+    pub(crate) frames: Vec<Frame>,
+}
+
+/// The report without its frames.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Summary {
+    pub(crate) version: String,
+    pub(crate) scene: String,
+    pub(crate) solver: String,
+    pub(crate) backend: String,
+    pub(crate) threads: usize,
+    /// From the start of the command to this report, summed over the parts of a resumed run.
+    pub(crate) wall_seconds: f64,
+    pub(crate) simulated_seconds: f64,
+    /// Of the last frame, [`State::hash`](muslin::state::State::hash) in hex.
+    pub(crate) state_hash: String,
+    /// Whether every frame that was asked for is there, or the cloth came to rest before.
+    pub(crate) completed: bool,
+    pub(crate) outcome: Outcome,
+    /// What went wrong.
+    pub(crate) error: Option<String>,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) formats: Vec<String>,
+    /// Every file of this run, by name in its folder: what a later run in the same folder may replace.
+    pub(crate) files: Vec<String>,
+    pub(crate) cloths: Vec<Cloth>,
+    pub(crate) stages_ms: StagesMs,
+}
+
+/// How a run ended, or that it has not yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Outcome {
+    /// Not yet; or the process was killed, and `--resume` goes on from here.
+    Running,
+    /// All frames.
+    Done,
+    /// Early, because nothing moved any more.
+    AtRest,
+    /// By a signal.
+    Interrupted,
+    /// By an error.
+    Failed,
+}
+
+/// One cloth.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Cloth {
+    pub(crate) name: String,
+    /// Stem of its files.
+    pub(crate) file_stem: String,
+    pub(crate) vertices: usize,
+    pub(crate) triangles: usize,
+    pub(crate) edges: usize,
+    pub(crate) hinges: usize,
+    /// [kg]
+    pub(crate) mass: f64,
+}
+
+impl From<&model::Cloth> for Cloth {
+    fn from(cloth: &model::Cloth) -> Self {
+        Self {
+            name: cloth.name.clone(),
+            file_stem: file_stem(&cloth.name),
+            vertices: cloth.mesh.vertex_count(),
+            triangles: cloth.mesh.triangle_count(),
+            edges: cloth.edge_count,
+            hinges: cloth.hinge_count,
+            mass: cloth.mass,
+        }
+    }
+}
+
+/// Milliseconds in each stage, over the whole run.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct StagesMs {
+    pub(crate) predict: f64,
+    pub(crate) solve: f64,
+    pub(crate) collide: f64,
+    pub(crate) update: f64,
+    /// Caches, checkpoints and reports.
+    pub(crate) write: f64,
+    /// Measuring every frame for this report.
+    pub(crate) diagnose: f64,
+    /// The formats besides npy.
+    pub(crate) export: f64,
+    /// Pictures.
+    pub(crate) preview: f64,
+}
+
+impl StagesMs {
+    /// Adds what a step spent.
+    pub(crate) fn add(&mut self, stages: &Stages) {
+        self.predict += 1e3 * stages.predict;
+        self.solve += 1e3 * stages.solve;
+        self.collide += 1e3 * stages.collide;
+        self.update += 1e3 * stages.update;
+    }
+}
+
+/// One frame.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Frame {
+    pub(crate) frame: usize,
+    /// [s]
+    pub(crate) time: f64,
+    /// Of the step alone, without measuring and writing.
+    pub(crate) wall_ms: f64,
+    pub(crate) substeps: u32,
+    pub(crate) iterations: u32,
+    #[serde(deserialize_with = "number_or_nan")]
+    pub(crate) kinetic_energy: f64,
+    #[serde(deserialize_with = "number_or_nan")]
+    pub(crate) elastic_energy: f64,
+    #[serde(deserialize_with = "number_or_nan")]
+    pub(crate) gravity_energy: f64,
+    #[serde(deserialize_with = "number_or_nan")]
+    pub(crate) max_strain: f64,
+    #[serde(deserialize_with = "number_or_nan")]
+    pub(crate) mean_strain: f64,
+    #[serde(deserialize_with = "number_or_nan")]
+    pub(crate) max_speed: f64,
+    #[serde(deserialize_with = "number_or_nan")]
+    pub(crate) residual: f64,
+    pub(crate) contacts: usize,
+    pub(crate) min_gap: Option<f64>,
+    pub(crate) intersections: Option<usize>,
+}
+
+/// JSON has no infinity: a motion about to explode has such energies, they are written as null, and come back as NaN.
+fn number_or_nan<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    Ok(Option::<f64>::deserialize(deserializer)?.unwrap_or(f64::NAN))
+}
+
+impl Frame {
+    /// What a step did and where it led.
+    pub(crate) fn new(frame: usize, time: f64, wall_ms: f64, step: &StepReport, state: &Diagnostics) -> Self {
+        Self {
+            frame,
+            time,
+            wall_ms,
+            substeps: step.substeps,
+            iterations: step.iterations,
+            kinetic_energy: state.kinetic_energy,
+            elastic_energy: state.elastic_energy,
+            gravity_energy: state.gravity_energy,
+            max_strain: state.max_strain,
+            mean_strain: state.mean_strain,
+            max_speed: state.max_speed,
+            residual: step.residual,
+            contacts: state.contacts,
+            min_gap: state.min_gap,
+            intersections: state.intersections,
+        }
+    }
+}
+
+impl Report {
+    /// The number of the last frame.
+    pub(crate) fn last_frame(&self) -> usize {
+        self.frames.len()
+    }
+
+    /// The text of `report.json`: one line a frame, so that a person can read it and `diff` compare it.
+    pub(crate) fn to_json(&self) -> serde_json::Result<String> {
+        let summary = serde_json::to_string_pretty(&self.summary)?;
+        let mut text = summary.strip_suffix("\n}").unwrap_or(&summary).to_owned();
+        text.push_str(",\n  \"frames\": [");
+        for (i, frame) in self.frames.iter().enumerate() {
+            text.push_str(if i == 0 { "\n    " } else { ",\n    " });
+            text.push_str(&serde_json::to_string(frame)?);
+        }
+        text.push_str(if self.frames.is_empty() { "]\n}\n" } else { "\n  ]\n}\n" });
+        Ok(text)
+    }
+
+    /// Whether no vertex was faster than `speed` [m/s] in any frame of the last half second.
+    pub(crate) fn is_at_rest(&self, speed: f64, fps: f64) -> bool {
+        let window = (0.5 * fps).ceil().max(1.0) as usize;
+        let last = self.frames.len().checked_sub(window).map(|start| &self.frames[start..]);
+        last.is_some_and(|frames| frames.iter().all(|frame| frame.max_speed < speed))
+    }
+
+    /// The largest strain of all frames, and in which it was.
+    pub(crate) fn worst_strain(&self) -> Option<(f64, usize)> {
+        let worst = self.frames.iter().max_by(|a, b| a.max_strain.total_cmp(&b.max_strain))?;
+        Some((worst.max_strain, worst.frame))
+    }
+
+    /// Milliseconds a step took on average.
+    pub(crate) fn mean_wall_ms(&self) -> f64 {
+        self.frames.iter().map(|frame| frame.wall_ms).sum::<f64>() / self.frames.len().max(1) as f64
+    }
+}
+
+impl Summary {
+    /// The summary as one object, with `extra` keys.
+    pub(crate) fn with(&self, extra: BTreeMap<&str, serde_json::Value>) -> serde_json::Result<serde_json::Value> {
+        let mut value = serde_json::to_value(self)?;
+        if let Some(object) = value.as_object_mut() {
+            object.extend(extra.into_iter().map(|(key, value)| (key.to_owned(), value)));
+        }
+        Ok(value)
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    pub(in crate::session) fn sample(speeds: &[f64]) -> Report {
+        let frame = |(i, &max_speed): (usize, &f64)| Frame {
+            frame: i + 1,
+            time: 0.1 * (i + 1) as f64,
+            wall_ms: 0.1 + 0.2,
+            substeps: 20,
+            iterations: 20,
+            kinetic_energy: f64::INFINITY,
+            elastic_energy: 1e-300,
+            gravity_energy: -1.0,
+            max_strain: 0.3,
+            mean_strain: 0.1,
+            max_speed,
+            residual: 1e-9,
+            contacts: 3,
+            min_gap: None,
+            intersections: Some(0),
+        };
+        Report {
+            summary: Summary {
+                version: "0.1.0".into(),
+                scene: "drape".into(),
+                solver: "xpbd".into(),
+                backend: "cpu".into(),
+                threads: 2,
+                wall_seconds: 1.9,
+                simulated_seconds: 3.0,
+                state_hash: "00".into(),
+                completed: false,
+                outcome: Outcome::Running,
+                error: None,
+                warnings: vec!["a \"quoted\" warning".into()],
+                formats: vec!["npy".into()],
+                files: Vec::new(),
+                cloths: Vec::new(),
+                stages_ms: StagesMs::default(),
+            },
+            frames: speeds.iter().enumerate().map(frame).collect(),
+        }
+    }
+
+    #[test]
+    fn a_report_reads_back_as_it_was() {
+        for speeds in [&[][..], &[1.0], &[1.0, 0.1 + 0.2]] {
+            let report = sample(speeds);
+            let text = report.to_json().unwrap();
+            let back: Report = serde_json::from_str(&text).unwrap();
+            assert_eq!(back.to_json().unwrap(), text);
+            assert_eq!(back.frames.len(), speeds.len());
+            assert!(back.frames.iter().all(|frame| frame.kinetic_energy.is_nan()), "infinity becomes null");
+        }
+    }
+
+    #[test]
+    fn rest_is_half_a_second_below_the_limit() {
+        let fps = 10.0; // half a second is five frames
+        assert!(sample(&[9.0, 0.1, 0.1, 0.1, 0.1, 0.1]).is_at_rest(0.2, fps), "long enough");
+        assert!(!sample(&[0.1, 0.1, 0.1, 0.1]).is_at_rest(0.2, fps), "not yet");
+        assert!(!sample(&[0.1, 0.1, 0.3, 0.1, 0.1, 0.1]).is_at_rest(0.2, fps), "interrupted");
+        assert!(!sample(&[0.2; 9]).is_at_rest(0.2, fps), "at the limit");
+        assert!(!sample(&[f64::NAN; 9]).is_at_rest(0.2, fps), "unknown");
+    }
+}

@@ -1,0 +1,146 @@
+//! Four single-precision numbers side by side.
+//!
+//! Every machine that runs this has registers of four (SSE2, NEON, SIMD128), so no code is chosen at run time and the
+//! bits are the same everywhere. Wider ones gain little here: the sweeps wait for memory as much as for arithmetic.
+
+use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
+
+use wide::f32x4;
+
+use super::Scalar;
+
+/// Four numbers, each with the arithmetic of an `f32`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(transparent)]
+pub struct Lanes(f32x4);
+
+impl Lanes {
+    /// From an array.
+    #[inline(always)]
+    pub fn new(numbers: [f32; 4]) -> Self {
+        Self(f32x4::new(numbers))
+    }
+
+    /// To an array.
+    #[inline(always)]
+    pub fn to_array(self) -> [f32; 4] {
+        self.0.to_array()
+    }
+
+    /// Rows to columns.
+    #[inline(always)]
+    pub fn transpose(rows: [Self; 4]) -> [Self; 4] {
+        f32x4::transpose(rows.map(|row| row.0)).map(Self)
+    }
+}
+
+impl From<[f32; 4]> for Lanes {
+    #[inline(always)]
+    fn from(numbers: [f32; 4]) -> Self {
+        Self::new(numbers)
+    }
+}
+
+impl From<Lanes> for [f32; 4] {
+    #[inline(always)]
+    fn from(lanes: Lanes) -> Self {
+        lanes.to_array()
+    }
+}
+
+macro_rules! operators {
+    ($($trait:ident $method:ident),+) => {$(
+        impl $trait for Lanes {
+            type Output = Self;
+            #[inline(always)]
+            fn $method(self, o: Self) -> Self {
+                Self($trait::$method(self.0, o.0))
+            }
+        }
+    )+};
+}
+operators!(Add add, Sub sub, Mul mul, Div div);
+
+impl Neg for Lanes {
+    type Output = Self;
+    #[inline(always)]
+    fn neg(self) -> Self {
+        Self(-self.0)
+    }
+}
+impl AddAssign for Lanes {
+    #[inline(always)]
+    fn add_assign(&mut self, o: Self) {
+        *self = *self + o;
+    }
+}
+impl SubAssign for Lanes {
+    #[inline(always)]
+    fn sub_assign(&mut self, o: Self) {
+        *self = *self - o;
+    }
+}
+
+impl Scalar for Lanes {
+    const ZERO: Self = Self(f32x4::ZERO);
+    const ONE: Self = Self(f32x4::ONE);
+    const EPSILON: f64 = <f32 as Scalar>::EPSILON;
+    const LANES: usize = 4;
+    /// All bits of a lane set, or none.
+    type Mask = f32x4;
+
+    #[inline(always)]
+    fn from_f64(value: f64) -> Self {
+        Self(f32x4::splat(value as f32))
+    }
+    #[inline(always)]
+    fn gather<T>(items: &[T], number: impl Fn(&T) -> f64) -> Self {
+        Self::new(std::array::from_fn(|lane| number(&items[lane]) as f32))
+    }
+    #[inline(always)]
+    fn sqrt(self) -> Self {
+        Self(self.0.sqrt())
+    }
+    #[inline(always)]
+    fn atan2(self, other: Self) -> Self {
+        let (y, x) = (self.to_array(), other.to_array());
+        Self::new(std::array::from_fn(|lane| libm::atan2f(y[lane], x[lane])))
+    }
+    #[inline(always)]
+    fn greater(self, other: Self) -> f32x4 {
+        self.0.simd_gt(other.0)
+    }
+    #[inline(always)]
+    fn select(mask: f32x4, yes: Self, no: Self) -> Self {
+        Self(mask.bitselect(yes.0, no.0))
+    }
+    #[inline(always)]
+    fn map(self, function: impl Fn(f64) -> f64) -> Self {
+        Self::new(self.to_array().map(|x| function(f64::from(x)) as f32))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A lane must have the bits of a lone number: which elements share a register depends on the thread count.
+    #[test]
+    fn a_lane_has_the_bits_of_a_lone_number() {
+        let (a, b) = ([1.1_f32, -3.7, 0.0, 1e-20], [0.3_f32, 2.9, 7.0, 1e20]);
+        let (wide_a, wide_b) = (Lanes::new(a), Lanes::new(b));
+        let check = |name: &str, wide: Lanes, lone: fn(f32, f32) -> f32| {
+            for (lane, bits) in wide.to_array().map(f32::to_bits).into_iter().enumerate() {
+                assert_eq!(bits, lone(a[lane], b[lane]).to_bits(), "{name} in lane {lane}");
+            }
+        };
+        check("add", wide_a + wide_b, |a, b| a + b);
+        check("sub", wide_a - wide_b, |a, b| a - b);
+        check("mul", wide_a * wide_b, |a, b| a * b);
+        check("div", wide_a / wide_b, |a, b| a / b);
+        check("neg", -wide_a, |a, _| -a);
+        check("sqrt", Scalar::sqrt(wide_b), |_, b| b.sqrt());
+        check("atan2", wide_a.atan2(wide_b), Scalar::atan2);
+        check("select", Lanes::select(wide_a.greater(wide_b), wide_a, wide_b), |a, b| if a > b { a } else { b });
+    }
+}

@@ -1,0 +1,192 @@
+//! Sweeps over the elements of a batch, colour by colour, several elements at a time.
+#![allow(unsafe_code, reason = "skips bounds checks that the batch made once; they cost a tenth of a sweep")]
+
+use super::particle::{Bundle, Particle};
+use crate::energy::{Batch, Energy, Multiplier};
+use crate::math::{Real, Scalar, Vec3};
+use crate::parallel::{Shared, Worker};
+
+/// What a sweep over a term works on.
+pub struct Sweep<'a, R: Real> {
+    /// The vertices.
+    pub(super) particles: &'a Shared<'a, Particle<R>>,
+    /// Where they were at the start of the substep, in m.
+    pub(super) previous: &'a Shared<'a, Vec3<R>>,
+    /// λ of all elements, where they are kept.
+    pub(super) multipliers: Option<&'a Shared<'a, R>>,
+    /// Where those of this term begin.
+    pub(super) first_multiplier: usize,
+    /// Whether λ is still zero.
+    pub(super) first: bool,
+    /// h, in s.
+    pub(super) step: f64,
+    /// Iterations in a substep.
+    pub(super) iterations: u32,
+}
+
+/// One element, or as many as `S` has lanes.
+pub(super) struct Element<'a, S: Scalar, const N: usize> {
+    /// Index of the first.
+    pub(super) index: usize,
+    /// Vertices of each.
+    pub(super) stencils: &'a [[u32; N]],
+    /// Positions of the vertices, in m.
+    pub(super) x: [Vec3<S>; N],
+    /// Inverse masses, in 1/kg.
+    pub(super) w: [S; N],
+}
+
+impl<S: Scalar, const N: usize> Element<'_, S, N> {
+    /// The longest of the moves wᵢ pᵢ, in m.
+    #[inline(always)]
+    pub(super) fn largest_move(&self, pull: impl Fn(usize) -> Vec3<S>) -> S {
+        let mut largest = S::ZERO;
+        for i in 0..N {
+            let length = (pull(i) * self.w[i]).norm();
+            largest = S::select(length.greater(largest), length, largest);
+        }
+        largest
+    }
+}
+
+/// What a solver does with an element. A trait and not a closure, because it is generic over the lanes.
+pub(super) trait Visit<E: Energy<N>, R: Real, const N: usize> {
+    /// Moves `element.x`.
+    fn visit<S: Bundle<R>>(&self, rest: &E::Rest<S>, element: &mut Element<'_, S, N>);
+}
+
+/// What a solver reads off an element.
+pub(super) trait Measure<E: Energy<N>, R: Real, const N: usize> {
+    /// A number; the sweep returns the largest.
+    fn measure<S: Bundle<R>>(&self, rest: &E::Rest<S>, element: &Element<'_, S, N>) -> S;
+}
+
+impl<R: Real> Sweep<'_, R> {
+    /// Whether λ is wanted after this sweep or known from earlier ones.
+    pub(super) fn keeps_multipliers(&self) -> bool {
+        self.multipliers.is_some()
+    }
+
+    /// λ of an element; `None` = zero.
+    #[inline(always)]
+    pub(super) fn load_multiplier<S: Bundle<R>, M: Multiplier<S>>(&self, element: usize) -> Option<M> {
+        match self.multipliers {
+            Some(all) if !self.first => {
+                let at = self.first_multiplier + element * M::PARTS;
+                Some(M::load(|part| S::load_number(|lane| all.get(at + lane * M::PARTS + part))))
+            }
+            _ => None,
+        }
+    }
+
+    /// Keeps λ of an element for the next iteration, if there is one.
+    #[inline(always)]
+    pub(super) fn store_multiplier<S: Bundle<R>, M: Multiplier<S>>(&self, element: usize, multiplier: M) {
+        if let Some(all) = self.multipliers {
+            let at = self.first_multiplier + element * M::PARTS;
+            multiplier.store(|part, value| value.store_number(|lane, v| all.set(at + lane * M::PARTS + part, v)));
+        }
+    }
+
+    /// x − xⁿ of the vertices of an element.
+    #[inline(always)]
+    pub(super) fn moved<S: Bundle<R>, const N: usize>(&self, element: &Element<'_, S, N>) -> [Vec3<S>; N] {
+        std::array::from_fn(|i| {
+            element.x[i] - S::load_vector(|lane| self.previous.get(element.stencils[lane][i] as usize))
+        })
+    }
+
+    /// Visits every element of a batch and writes back what it moved. Elements of a colour share no vertex, so the
+    /// result does not depend on how many are visited at once or by whom; a barrier stands after each colour.
+    ///
+    /// `wide` is the rest data for the full bundles of every colour.
+    #[inline(always)]
+    pub(super) fn visit<E: Energy<N>, const N: usize>(
+        &self,
+        batch: &Batch<E, N>,
+        wide: &[E::Rest<R::Wide>],
+        worker: &Worker<'_>,
+        visitor: &impl Visit<E, R, N>,
+    ) where
+        R::Wide: Bundle<R>,
+    {
+        assert!(self.particles.len() >= batch.vertex_count(), "a state smaller than its model");
+        let lanes = R::Wide::LANES;
+        let mut first_bundle = 0;
+        for color in batch.colors() {
+            let bundles = color.len() / lanes;
+            let wide = &wide[first_bundle..first_bundle + bundles];
+            first_bundle += bundles;
+            for bundle in worker.share(0..bundles) {
+                let mut element = self.load::<R::Wide, N>(batch.stencils(), color.start + bundle * lanes);
+                visitor.visit(&wide[bundle], &mut element);
+                self.store(&element);
+            }
+            if worker.leads() {
+                for e in color.start + bundles * lanes..color.end {
+                    let mut element = self.load::<R, N>(batch.stencils(), e);
+                    visitor.visit(&E::cast::<R>(&batch.rest()[e..=e]), &mut element);
+                    self.store(&element);
+                }
+            }
+            worker.barrier();
+        }
+    }
+
+    /// The largest of a number over the elements of this worker's share; `wide` as in [`visit`](Self::visit).
+    #[inline(always)]
+    pub(super) fn largest<E: Energy<N>, const N: usize>(
+        &self,
+        batch: &Batch<E, N>,
+        wide: &[E::Rest<R::Wide>],
+        worker: &Worker<'_>,
+        measure: &impl Measure<E, R, N>,
+    ) -> f64
+    where
+        R::Wide: Bundle<R>,
+    {
+        assert!(self.particles.len() >= batch.vertex_count(), "a state smaller than its model");
+        let lanes = R::Wide::LANES;
+        let mut first_bundle = 0;
+        let mut largest = R::ZERO;
+        for color in batch.colors() {
+            let bundles = color.len() / lanes;
+            let wide = &wide[first_bundle..first_bundle + bundles];
+            first_bundle += bundles;
+            for bundle in worker.share(0..bundles) {
+                let element = self.load::<R::Wide, N>(batch.stencils(), color.start + bundle * lanes);
+                largest = largest.max(measure.measure(&wide[bundle], &element).largest());
+            }
+            if worker.leads() {
+                for e in color.start + bundles * lanes..color.end {
+                    let element = self.load::<R, N>(batch.stencils(), e);
+                    largest = largest.max(measure.measure(&E::cast::<R>(&batch.rest()[e..=e]), &element));
+                }
+            }
+        }
+        largest.to_f64()
+    }
+
+    #[inline(always)]
+    fn load<'a, S: Bundle<R>, const N: usize>(&self, stencils: &'a [[u32; N]], first: usize) -> Element<'a, S, N> {
+        let stencils = &stencils[first..first + S::LANES];
+        let mut element = Element { index: first, stencils, x: [Vec3::ZERO; N], w: [S::ZERO; N] };
+        for i in 0..N {
+            // SAFETY: a batch verifies that its stencils stay below its vertex count; `visit` and `largest` check
+            // that the particles are at least as many.
+            (element.x[i], element.w[i]) =
+                S::load(|lane| unsafe { self.particles.get_unchecked(stencils[lane][i] as usize) });
+        }
+        element
+    }
+
+    #[inline(always)]
+    fn store<S: Bundle<R>, const N: usize>(&self, element: &Element<'_, S, N>) {
+        for i in 0..N {
+            S::store(element.x[i], element.w[i], |lane, particle| {
+                // SAFETY: as in `load`.
+                unsafe { self.particles.set_unchecked(element.stencils[lane][i] as usize, particle) };
+            });
+        }
+    }
+}
