@@ -22,6 +22,9 @@ pub(crate) enum Failure {
     /// What was asked for made sense, but could not be done: exit code 1.
     #[error("{0}")]
     Failed(String),
+    /// The scene is wrong, and the answer of the command has said so: exit code 2.
+    #[error("the scene is wrong")]
+    Told,
 }
 
 impl From<IoError> for Failure {
@@ -33,19 +36,18 @@ impl From<IoError> for Failure {
 impl Failure {
     /// Prints the failure and gives the exit code.
     pub(crate) fn report(&self, as_json: bool) -> ExitCode {
-        if as_json {
-            console::note(self.to_json());
-        } else if let Self::Scene(_) = self {
-            console::note(self); // begins with its place
-        } else {
-            console::note(format_args!("error: {self}"));
+        match self {
+            Self::Told => {}
+            _ if as_json => console::note(self.to_json()),
+            Self::Scene(findings) => console::note(findings), // begins with its place
+            _ => console::note(format_args!("error: {self}")),
         }
         ExitCode::from(self.exit_code())
     }
 
     fn exit_code(&self) -> u8 {
         match self {
-            Self::Usage(_) | Self::Scene(_) => 2,
+            Self::Usage(_) | Self::Scene(_) | Self::Told => 2,
             Self::Failed(_) => 1,
         }
     }
@@ -54,6 +56,7 @@ impl Failure {
         let (kind, findings) = match self {
             Self::Usage(_) => ("usage", None),
             Self::Scene(findings) => ("scene", Some(findings.to_json())),
+            Self::Told => ("scene", None),
             Self::Failed(_) => ("failed", None),
         };
         json!({ "error": { "kind": kind, "exit_code": self.exit_code(), "message": self.to_string(), "findings": findings } })

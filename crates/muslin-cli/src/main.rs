@@ -16,6 +16,7 @@ mod console;
 mod failure;
 mod findings;
 mod fnv;
+mod memory;
 mod mesh_files;
 mod place;
 mod scene_file;

@@ -68,7 +68,10 @@ impl Camera {
         let (distance_x, shift_x) = fit(half, right, toward_eye, tan_y * aspect);
         let (distance_y, shift_y) = fit(half, up, toward_eye, tan_y);
         let target = add(center, add(scale(right, shift_x), scale(up, shift_y)));
-        let eye = add(target, scale(toward_eye, distance_x.max(distance_y)));
+        // A needle that points at the eye would fit from its very tip.
+        let nearest = half[0] * toward_eye[0].abs() + half[1] * toward_eye[1].abs() + half[2] * toward_eye[2].abs();
+        let distance = distance_x.max(distance_y).max(nearest + 0.25 * dot(half, half).sqrt());
+        let eye = add(target, scale(toward_eye, distance));
         Self { eye, target, up: [0.0, 1.0, 0.0], fov_degrees }
     }
 }

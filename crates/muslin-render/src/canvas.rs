@@ -1,6 +1,6 @@
 //! From samples to pixels: each surface that is seen in a pixel is shaded once, and counts by its share of the samples.
 //!
-//! The light on the ground is a smooth function of the place, defined behind objects too: it is computed at every other corner of pixels, and interpolated.
+//! The light on the ground is a smooth function of the place, defined behind objects too: it is computed at some corners of pixels, and interpolated.
 
 use crate::color::Encoder;
 use crate::math::Vec3;
@@ -11,8 +11,28 @@ use crate::visibility::{BAND, BandSamples, Seen};
 /// Different surfaces told apart in one pixel; further ones count as the last.
 const MAX_GROUPS: usize = 8;
 
-/// Pixels between the points at which the ground is lit.
-const SPACING: usize = 2;
+/// The points at which the ground is lit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lattice {
+    /// The binary logarithm of the distance between points \[pixels\].
+    shift: u32,
+    /// Points in a row.
+    width: usize,
+}
+
+impl Lattice {
+    pub(crate) fn new(width: usize, samples_per_side: usize) -> Self {
+        // Fast pictures have a point for 4 × 4 pixels, good ones for 2 × 2. Both divide a band.
+        let shift = if samples_per_side <= 2 { 2 } else { 1 };
+        Self { shift, width: (width >> shift) + 2 }
+    }
+
+    /// The cell of a pixel, and where the middle of the pixel is in it, 0 to 1.
+    fn locate(self, pixel: usize) -> (usize, f32) {
+        let size = 1 << self.shift;
+        (pixel >> self.shift, ((pixel & (size - 1)) as f32 + 0.5) / size as f32)
+    }
+}
 
 /// What is needed to turn samples into pixels.
 #[derive(Debug)]
@@ -21,6 +41,7 @@ pub(crate) struct Canvas<'a> {
     /// The size of the picture \[pixels\].
     pub(crate) width: usize,
     pub(crate) height: usize,
+    pub(crate) lattice: Lattice,
     pub(crate) grid: &'a SampleGrid,
     /// The samples of a pixel, as [`from_the_middle`] gives them.
     pub(crate) order: &'a [PixelSample],
@@ -58,11 +79,10 @@ struct Place {
     row: usize,
 }
 
-/// A sample of a pixel: its column and row, and where it is in the pixel, 0 to 1.
+/// A sample of a pixel: its index from that of the first, and where it is in the pixel, 0 to 1.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PixelSample {
-    column: usize,
-    row: usize,
+    offset: usize,
     x: f32,
     y: f32,
 }
@@ -73,7 +93,7 @@ pub(crate) fn from_the_middle(grid: &SampleGrid) -> Vec<PixelSample> {
     let sample = |i: usize| {
         let (column, row) = (i % n, i / n);
         let (x, y) = grid.place(column, row);
-        PixelSample { column, row, x: x / n as f32, y: y / n as f32 }
+        PixelSample { offset: row * grid.width + column, x: x / n as f32, y: y / n as f32 }
     };
     let mut order: Vec<_> = (0..n * n).map(sample).collect();
     let distance = |s: &PixelSample| (s.x - 0.5) * (s.x - 0.5) + (s.y - 0.5) * (s.y - 0.5);
@@ -82,21 +102,21 @@ pub(crate) fn from_the_middle(grid: &SampleGrid) -> Vec<PixelSample> {
 }
 
 impl Canvas<'_> {
-    /// Points of the ground lattice in a row.
-    fn lattice_width(&self) -> usize {
-        self.width.div_ceil(SPACING) + 1
-    }
-
     /// Paints the pixels of a band whose samples are known.
     pub(crate) fn paint(&self, band: usize, buffers: &mut BandBuffers, pixels: &mut [[u8; 3]]) {
         buffers.ground.clear();
-        buffers.ground.resize(self.lattice_width() * (BAND / SPACING + 1), [f32::NAN; 2]);
+        buffers.ground.resize(self.lattice.width * ((BAND >> self.lattice.shift) + 1), [f32::NAN; 2]);
         for (row_in_band, pixels) in pixels.chunks_exact_mut(self.width).enumerate() {
             let row = band * BAND + row_in_band;
             for (column, pixel) in pixels.iter_mut().enumerate() {
                 let background = row * self.width + column;
                 let place = Place { column, row_in_band, row };
-                *pixel = match self.blend(place, buffers, self.backdrop[background]) {
+                let color = if buffers.samples.columns.contains(&column) {
+                    self.blend(place, buffers, self.backdrop[background])
+                } else {
+                    self.ground(place, &mut buffers.ground, self.backdrop[background])
+                };
+                *pixel = match color {
                     Some(color) => self.encoder.encode(color, column, row),
                     None => self.backdrop_bytes[background],
                 };
@@ -108,7 +128,7 @@ impl Canvas<'_> {
     fn blend(&self, place: Place, buffers: &mut BandBuffers, background: Vec3) -> Option<Vec3> {
         let n = self.grid.per_side;
         let corner = place.row_in_band * n * self.grid.width + place.column * n;
-        let index = |sample: PixelSample| corner + sample.row * self.grid.width + sample.column;
+        let index = |sample: PixelSample| corner + sample.offset;
         let BandBuffers { samples, ground } = buffers;
 
         // Most pixels show one thing only.
@@ -151,11 +171,7 @@ impl Canvas<'_> {
     ) -> Option<Vec3> {
         let at = || self.at(place.column as f32 + sample.x, place.row as f32 + sample.y);
         match Seen::from_id(id) {
-            Seen::Nothing => None,
-            Seen::Ground => {
-                let missing = self.ground_shade(place, ground);
-                (missing != [0.0; 2]).then(|| background * self.shader.ground_light(missing))
-            }
+            Seen::Nothing | Seen::Ground => self.ground(place, ground, background),
             Seen::Plane(index) => {
                 let (x, y) = at();
                 let (color, left) = self.shader.plane(self.shader.stage.planes[index], x, y);
@@ -168,6 +184,14 @@ impl Canvas<'_> {
         }
     }
 
+    /// The colour of the ground; `None` where it is that of the background. The ground is everywhere where nothing else is, up to the horizon,
+    /// where nothing is missing from its light.
+    fn ground(&self, place: Place, ground: &mut [[f32; 2]], background: Vec3) -> Option<Vec3> {
+        self.shader.stage.ground?;
+        let missing = self.ground_shade(place, ground);
+        (missing != [0.0; 2]).then(|| background * self.shader.ground_light(missing))
+    }
+
     /// Pixels from the top left as the coordinates of the picture, −1 to 1 both ways, y up.
     fn at(&self, x: f32, y: f32) -> (f32, f32) {
         (2.0 * x / self.width as f32 - 1.0, 1.0 - 2.0 * y / self.height as f32)
@@ -175,25 +199,29 @@ impl Canvas<'_> {
 
     /// What is missing of the light on the ground in the middle of a pixel, from the points around it.
     fn ground_shade(&self, place: Place, ground: &mut [[f32; 2]]) -> [f32; 2] {
-        let (column, row) = (place.column / SPACING, place.row_in_band / SPACING);
-        let share = |pixel: usize| ((pixel % SPACING) as f32 + 0.5) / SPACING as f32;
-        let (right, down) = (share(place.column), share(place.row_in_band));
-        let mut missing = [0.0; 2];
-        for (i, j, weight) in [
-            (0, 0, (1.0 - right) * (1.0 - down)),
-            (1, 0, right * (1.0 - down)),
-            (0, 1, (1.0 - right) * down),
-            (1, 1, right * down),
-        ] {
-            let point = &mut ground[(row + j) * self.lattice_width() + column + i];
-            if point[0].is_nan() {
-                let (x, y) = ((column + i) * SPACING, place.row - place.row_in_band + (row + j) * SPACING);
-                let (x, y) = self.at(x as f32, y as f32);
-                *point = self.shader.ground_shade(x, y);
-            }
-            missing[0] += weight * point[0];
-            missing[1] += weight * point[1];
+        let (column, right) = self.lattice.locate(place.column);
+        let (row, down) = self.lattice.locate(place.row_in_band);
+        let upper = row * self.lattice.width + column;
+        let lower = upper + self.lattice.width;
+        let corners = [upper, upper + 1, lower, lower + 1];
+        if corners.iter().any(|&point| ground[point][0].is_nan()) {
+            self.light_ground(place, corners, ground);
         }
-        missing
+        let [a, b, c, d] = corners.map(|point| ground[point]);
+        let mix = |a: f32, b: f32, t: f32| a + (b - a) * t;
+        [0, 1].map(|k| mix(mix(a[k], b[k], right), mix(c[k], d[k], right), down))
+    }
+
+    /// Computes what is not known yet of the points around a pixel.
+    #[cold]
+    fn light_ground(&self, place: Place, corners: [usize; 4], ground: &mut [[f32; 2]]) {
+        for point in corners {
+            if ground[point][0].is_nan() {
+                let (column, row) = (point % self.lattice.width, point / self.lattice.width);
+                let (x, y) = (column << self.lattice.shift, row << self.lattice.shift);
+                let (x, y) = self.at(x as f32, (place.row - place.row_in_band + y) as f32);
+                ground[point] = self.shader.ground_shade(x, y);
+            }
+        }
     }
 }

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use crate::ambient::Ambient;
 use crate::backdrop;
 use crate::camera::{Bounds, Camera, View};
-use crate::canvas::{BandBuffers, Canvas, PixelSample, from_the_middle};
+use crate::canvas::{BandBuffers, Canvas, Lattice, PixelSample, from_the_middle};
 use crate::color::Encoder;
 use crate::error::RenderError;
 use crate::math::{Vec3, unit};
@@ -109,8 +109,8 @@ impl Renderer {
         let key = key_light(scene.light.strength);
 
         self.stage.assemble(scene, &view)?;
-        // A texel of the shadow for a pixel of the picture, within reason.
-        let size = self.picture.width.max(self.picture.height).clamp(384, 3072);
+        // About a texel of the shadow for a pixel of the picture: the stage fills most of the picture, not all.
+        let size = (self.picture.width.max(self.picture.height) * 4 / 5).clamp(384, 3072);
         self.shadow.update(&self.stage, toward_light, size);
         let key_share = key_share(toward_light, key);
         self.ambient.update(&self.stage, &self.shadow, key_share.luminance());
@@ -132,6 +132,7 @@ impl Renderer {
             shader: &shader,
             width: self.picture.width,
             height: self.picture.height,
+            lattice: Lattice::new(self.picture.width, self.grid.per_side),
             grid: &self.grid,
             order: &self.order,
             backdrop: &self.backdrop,

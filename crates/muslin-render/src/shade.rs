@@ -195,7 +195,9 @@ impl Shader<'_> {
             return [0.0; 2];
         }
         let point = self.view.eye + ray * distance;
-        [1.0 - self.shadow.light_on_ground(point), 1.0 - self.ambient.ground.sky_at(point)]
+        // Less than a byte of occlusion is none: most of the ground is then plain background.
+        let sky = (0.997 - self.ambient.ground.sky_at(point)).max(0.0);
+        [1.0 - self.shadow.light_on_ground(point), sky]
     }
 
     /// The light on the ground as a share of that on open ground, for what is missing.

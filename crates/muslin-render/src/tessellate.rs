@@ -178,8 +178,8 @@ mod tests {
         for &[a, b, c] in &patch.triangles {
             let [a, b, c] = [a, b, c].map(|i| i as usize);
             let normal = (patch.positions[b] - patch.positions[a]).cross(patch.positions[c] - patch.positions[a]);
-            // The triangles at a pole have one side without length.
-            if normal.length() > 1e-9 {
+            // The triangles at a pole have one side without length, up to rounding.
+            if normal.length() > 1e-7 {
                 assert!(normal.dot(patch.normals[a]) > 0.0, "a normal points inwards");
             }
         }

@@ -73,6 +73,8 @@ pub(crate) struct BandSamples {
     pub(crate) ids: Vec<u32>,
     /// At which 1/w; 0 is infinitely far.
     pub(crate) depths: Vec<f32>,
+    /// The columns of pixels outside of which nothing, or the ground, is seen.
+    pub(crate) columns: Range<usize>,
 }
 
 impl Visibility {
@@ -149,8 +151,11 @@ impl Visibility {
         samples.ids.resize(count, NOTHING);
         samples.depths.clear();
         samples.depths.resize(count, 0.0);
+        // The columns that triangles may cover, in whole pixels.
+        let mut columns = grid.width..0;
         for &member in &self.members[self.starts[band]..self.starts[band + 1]] {
             let (coverage, id) = &self.coverages[member as usize];
+            columns = columns.start.min(coverage.columns.start)..columns.end.max(coverage.columns.end);
             coverage.for_each(grid, rows.clone(), |column, row, depth| {
                 let sample = (row - first) * grid.width + column;
                 if depth > samples.depths[sample] {
@@ -160,23 +165,34 @@ impl Visibility {
             });
         }
         for flat in &self.flats {
-            flat.draw(rows.clone(), grid, samples);
+            // The ground is what is seen where nothing is; it only has to hide what is below it.
+            if flat.id != GROUND {
+                columns = 0..grid.width;
+            }
+            flat.draw(rows.clone(), columns.clone(), grid, samples);
         }
+        samples.columns = columns.start / grid.per_side..columns.end.div_ceil(grid.per_side);
     }
 }
 
 impl FlatDepth {
-    fn draw(&self, rows: Range<usize>, grid: &SampleGrid, samples: &mut BandSamples) {
+    fn draw(&self, rows: Range<usize>, columns: Range<usize>, grid: &SampleGrid, samples: &mut BandSamples) {
         let [dx, dy, depth] = self.depth;
+        let n = grid.per_side;
+        let first = columns.start / n * n;
+        let end = columns.end.next_multiple_of(n);
+        if first >= end {
+            return;
+        }
         for (index, row) in rows.enumerate() {
-            let range = index * grid.width..(index + 1) * grid.width;
+            let range = index * grid.width + first..index * grid.width + end;
             let (ids, depths) = (&mut samples.ids[range.clone()], &mut samples.depths[range]);
-            let start = depth + dx * grid.offset_x(row) + dy * row as f32;
+            let start = depth + dx * (first as f32 + grid.offset_x(row)) + dy * row as f32;
             // Pixel by pixel, in which the offsets of the columns repeat.
             let bumps: [f32; MAX_SAMPLES] = std::array::from_fn(|k| dx * k as f32 + dy * grid.offset_y(k));
-            let pixels = ids.chunks_exact_mut(grid.per_side).zip(depths.chunks_exact_mut(grid.per_side));
+            let pixels = ids.chunks_exact_mut(n).zip(depths.chunks_exact_mut(n));
             for (pixel, (ids, depths)) in pixels.enumerate() {
-                let left = start + dx * (pixel * grid.per_side) as f32;
+                let left = start + dx * (pixel * n) as f32;
                 for ((id, nearest), bump) in ids.iter_mut().zip(depths).zip(bumps) {
                     let depth = left + bump;
                     if depth > *nearest {

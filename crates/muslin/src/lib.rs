@@ -12,6 +12,7 @@
 //! The library opens no file, reads no clock and prints nothing: it takes text, meshes and a clock, and gives states.
 
 pub mod math;
+pub mod pace;
 pub mod parallel;
 pub mod parameter;
 

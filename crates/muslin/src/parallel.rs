@@ -53,17 +53,20 @@ impl Team {
         self.size
     }
 
-    /// Runs `stages` once on every thread.
-    pub fn run(&self, stages: impl Fn(&Worker<'_>) + Sync) {
-        let barrier = Barrier::new(self.size);
+    /// Runs `stages` once on each of `active` threads, at most the whole team.
+    pub fn run(&self, active: usize, stages: impl Fn(&Worker<'_>) + Sync) {
+        let active = active.clamp(1, self.size);
+        let barrier = Barrier::new(active);
         match &self.pool {
-            None => stages(&Worker { index: 0, barrier: &barrier }),
-            Some(pool) => {
+            Some(pool) if active > 1 => {
                 pool.broadcast(|context| {
-                    let _guard = ReleaseOnPanic(&barrier);
-                    stages(&Worker { index: context.index(), barrier: &barrier });
+                    if context.index() < active {
+                        let _guard = ReleaseOnPanic(&barrier);
+                        stages(&Worker { index: context.index(), barrier: &barrier });
+                    }
                 });
             }
+            _ => stages(&Worker { index: 0, barrier: &barrier }),
         }
     }
 }
@@ -118,7 +121,7 @@ impl Barrier {
 
     fn wait(&self) {
         /// Spins before the thread yields: more threads than cores must still make progress.
-        const SPINS: u32 = 2000;
+        const SPINS: u32 = 4000;
         let generation = self.generation.load(Ordering::Acquire);
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.size {
             self.arrived.store(0, Ordering::Relaxed);
@@ -248,7 +251,7 @@ mod tests {
             let mut items = vec![0_u64; 4096];
             // SAFETY: each stage goes over shares of the items, and reads others' items only after a barrier.
             let shared = unsafe { Shared::new(&mut items) };
-            team.run(|worker| {
+            team.run(size, |worker| {
                 for round in 0..50_u64 {
                     for i in worker.share(0..4096) {
                         shared.set(i, shared.get(i) + round);

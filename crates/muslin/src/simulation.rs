@@ -2,6 +2,7 @@
 
 use crate::model::{LoadMesh, Model, Problem};
 use crate::output::Diagnostics;
+use crate::pace::Pace;
 use crate::parallel::{Team, TeamError};
 use crate::scene::Scene;
 use crate::solver::{Clock, Context, NoClock, SOLVERS, Solver, StepError, StepReport};
@@ -13,6 +14,8 @@ pub struct Simulation {
     state: State,
     solver: Box<dyn Solver>,
     team: Team,
+    /// Only with a clock.
+    pace: Option<Pace>,
     clock: Box<dyn Clock>,
     frame_time: f64,
     frame: usize,
@@ -47,6 +50,7 @@ impl Simulation {
             state: compiled.state,
             solver: (kind.build)(&scene.solver.settings),
             team: Team::new(threads)?,
+            pace: None,
             clock: Box::new(NoClock),
             frame_time: scene.frame_time(),
             frame: 0,
@@ -55,16 +59,22 @@ impl Simulation {
         })
     }
 
-    /// Measures stages with a clock.
+    /// Measures stages with a clock, and uses fewer threads while the machine is busy with something else.
     pub fn with_clock(mut self, clock: impl Clock + 'static) -> Self {
         self.clock = Box::new(clock);
+        self.pace = Some(Pace::new(self.team.size()));
         self
     }
 
     /// Advances by one frame. On an error the state is as it was.
     pub fn advance(&mut self) -> Result<StepReport, StepError> {
-        let context = Context { model: &self.model, team: &self.team, clock: &*self.clock };
+        let threads = self.pace.as_mut().map_or(self.team.size(), Pace::threads);
+        let context = Context { model: &self.model, team: &self.team, threads, clock: &*self.clock };
+        let start = self.clock.seconds();
         let report = self.solver.advance(&context, &mut self.state, self.frame_time)?;
+        if let Some(pace) = &mut self.pace {
+            pace.record(self.clock.seconds() - start);
+        }
         self.frame += 1;
         Ok(report)
     }
@@ -89,7 +99,7 @@ impl Simulation {
         self.frame
     }
 
-    /// Threads in use.
+    /// Threads it may use.
     pub fn threads(&self) -> usize {
         self.team.size()
     }

@@ -11,7 +11,7 @@ use crate::console::{note, say};
 use crate::failure::Failure;
 use crate::mesh_files::MeshFiles;
 use crate::scene_file::SceneFile;
-use crate::session::memory;
+use crate::memory;
 
 pub(super) fn check(arguments: &CheckArguments) -> Result<(), Failure> {
     let file = SceneFile::open(&arguments.scene)?;

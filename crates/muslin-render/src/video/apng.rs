@@ -85,12 +85,12 @@ impl Encoder {
 
 /// Columns and rows around all pixels that differ; a single pixel if none does, for a frame must have some.
 fn changed_rectangle(last: &Picture, picture: &Picture) -> (Range<usize>, Range<usize>) {
-    let (mut columns, mut rows) = (usize::MAX..0, usize::MAX..0);
+    let (mut columns, mut rows) = (last.width..0, last.height..0);
     let pairs = last.pixels.chunks_exact(last.width).zip(picture.pixels.chunks_exact(picture.width));
     for (row, (old, new)) in pairs.enumerate() {
         let differs = |(a, b): (&[u8; 3], &[u8; 3])| a != b;
         if let Some(first) = old.iter().zip(new).position(differs) {
-            let end = old.iter().zip(new).rposition(differs).map_or(first, |last| last) + 1;
+            let end = old.iter().zip(new).rposition(differs).unwrap_or(first) + 1;
             columns = columns.start.min(first)..columns.end.max(end);
             rows = rows.start.min(row)..row + 1;
         }

@@ -32,8 +32,10 @@ pub trait Solver: Send {
 pub struct Context<'a> {
     /// The compiled scene.
     pub model: &'a Model,
-    /// The threads to use.
+    /// The threads there are.
     pub team: &'a Team,
+    /// How many of them to use in this frame; the result does not depend on it.
+    pub threads: usize,
     /// Tells the time, for the profile.
     pub clock: &'a dyn Clock,
 }

@@ -166,7 +166,7 @@ impl<R: Real> PositionBased<R> {
         let (pin_poses, obstacles, first_multipliers) = (&self.pin_poses, &self.obstacles, &self.first_multipliers);
         let outcome = Mutex::new((Stages::default(), 0.0_f64));
 
-        context.team.run(|worker| {
+        context.team.run(context.threads, |worker| {
             let mut stages = Stages::default();
             let mut watch = Stopwatch { clock: context.clock, leads: worker.leads(), last: 0.0 };
             watch.lap(&mut 0.0);
@@ -309,15 +309,16 @@ impl<'a, R: Real> Substep<'a, R> {
             for i in worker.share(cloth.vertices.clone()) {
                 let particle = arrays.particles.get(i);
                 arrays.previous.set(i, particle.position());
+                let mut inverse_mass = particle.inverse_mass();
                 let pin = self.model.pin_of_vertex[i];
-                if pin != NOT_PINNED
-                    && let Some(pose) = &pin_poses[pin as usize]
-                {
-                    let target = pose.apply(self.model.initial_positions[i]);
-                    arrays.particles.set(i, Particle::new(target.cast(), R::ZERO));
-                    continue;
+                if pin != NOT_PINNED {
+                    if let Some(pose) = &pin_poses[pin as usize] {
+                        let target = pose.apply(self.model.initial_positions[i]);
+                        arrays.particles.set(i, Particle::new(target.cast(), R::ZERO));
+                        continue;
+                    }
+                    inverse_mass = R::from_f64(self.model.inverse_masses[i]);
                 }
-                let inverse_mass = R::from_f64(self.model.inverse_masses[i]);
                 if inverse_mass == R::ZERO {
                     continue; // a vertex of no triangle has no mass and stays
                 }

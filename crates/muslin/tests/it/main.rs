@@ -1,4 +1,6 @@
 //! Integration tests of the library.
 
-mod bad_scenes;
-mod fuzz_scenes;
+mod common;
+mod dynamics;
+mod fixtures;
+mod statics;

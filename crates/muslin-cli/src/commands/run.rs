@@ -1,0 +1,79 @@
+//! `muslin run`: simulates a scene and writes its results.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use serde_json::json;
+
+use crate::args::RunArguments;
+use crate::console::{note, say};
+use crate::failure::Failure;
+use crate::session::report::Outcome;
+use crate::session::{Interrupt, Progress, Session, plan, time_in_words};
+
+pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
+    let started = Instant::now();
+    let is_silent = arguments.quiet || arguments.json;
+    let (plan, simulation) = plan(arguments)?;
+    if !is_silent && !plan.warnings.list.is_empty() {
+        note(&plan.warnings);
+    }
+    let interrupt = Interrupt::listen()?;
+    let mut session = match arguments.resume {
+        true => Session::resume(plan, simulation, started)?,
+        false => Session::begin(plan, simulation, started)?,
+    };
+    let frame_count = session.plan.scene.frame_count();
+    let mut progress = Progress::new(&session.plan.scene.name, session.frame(), frame_count, is_silent);
+    let done = session.simulate(&interrupt, &mut progress).and_then(|()| session.finish(&interrupt, &mut progress));
+    progress.finish();
+    done?;
+    match arguments {
+        RunArguments { json: true, .. } => print_json(&session),
+        RunArguments { quiet: true, .. } => Ok(()),
+        _ => print_summary(&session),
+    }
+}
+
+/// The report without its frames, and where the results are.
+fn print_json(session: &Session) -> Result<(), Failure> {
+    let report = &session.report;
+    let extra = BTreeMap::from([
+        ("out", json!(session.plan.folder.path)),
+        ("frame_count", json!(report.last_frame())),
+        ("max_strain", json!(report.worst_strain().map(|(strain, _)| strain))),
+        ("mean_wall_ms", json!(report.mean_wall_ms())),
+        ("last_frame", json!(report.frames.last())),
+    ]);
+    let object = report.summary.with(extra).map_err(|error| Failure::Failed(error.to_string()))?;
+    say(format_args!("{object:#}"))
+}
+
+fn print_summary(session: &Session) -> Result<(), Failure> {
+    let (report, folder) = (&session.report, session.plan.folder.path.display());
+    let summary = &report.summary;
+    let at_rest = if summary.outcome == Outcome::AtRest { ", then at rest" } else { "" };
+    say(format_args!(
+        "{}: {} frames ({:.2} s{at_rest}) in {}, {:.1} ms a frame",
+        summary.scene,
+        report.last_frame(),
+        summary.simulated_seconds,
+        time_in_words(summary.wall_seconds),
+        report.mean_wall_ms()
+    ))?;
+    if let (Some((worst, frame)), Some(last)) = (report.worst_strain(), report.frames.last()) {
+        let [worst, end] = [worst, last.max_strain].map(|strain| 100.0 * strain);
+        say(format_args!("  strain      at most {worst:.2} % (frame {frame}), {end:.2} % at the end"))?;
+    }
+    say(format_args!("  state hash  {}", summary.state_hash))?;
+    say(format_args!("  results     {folder}"))?;
+    let shown = |name: &&String| ["preview.mp4", "preview.png"].contains(&name.as_str()) || name.ends_with(".glb");
+    let open: Vec<String> = summary.files.iter().filter(shown).map(|name| format!("{folder}/{name}")).collect();
+    if !open.is_empty() {
+        say(format_args!("  open        {}", open.join(", ")))?;
+    }
+    for note in summary.warnings.iter().skip(session.plan.warnings.list.len()) {
+        say(format_args!("  note        {note}"))?;
+    }
+    Ok(())
+}

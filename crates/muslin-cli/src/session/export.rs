@@ -1,0 +1,14 @@
+//! The formats that are made of the frames once they are all there.
+
+use muslin_io::{Clip, Exported, Format, IoError};
+
+use super::plan::Plan;
+use super::rest::Rest;
+use super::caches;
+
+/// Writes the motion of one cloth in one format.
+pub(super) fn export(plan: &Plan, format: &Format, rest: &Rest<'_>) -> Result<Exported, IoError> {
+    let mesh = rest.mesh();
+    let mut frames = caches::read(&plan.folder, mesh.name)?;
+    muslin_io::export(format, &plan.folder.path, &mesh, &mut frames, Clip { fps: plan.scene.fps })
+}

@@ -1,0 +1,322 @@
+//! One run: from a scene to a folder of results, through interrupts, failures and resumes.
+//!
+//! ```text
+//! plan ─→ Session::begin  ─→ simulate ─→ finish (exports, pictures, report)
+//!      └→ Session::resume ─┘    │
+//!                               └→ caches every frame; report and checkpoint every few seconds
+//! ```
+//!
+//! At any moment the folder holds a readable report, whole frames, and a checkpoint from which `--resume` goes on to
+//! the same bits. Everything that may fail tells what of that is left.
+
+mod caches;
+mod checkpoint;
+mod export;
+mod fingerprint;
+mod folder;
+mod interrupt;
+mod plan;
+mod preview;
+mod progress;
+pub(crate) mod report;
+mod rest;
+mod resume;
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use muslin::Simulation;
+use muslin::solver::StepError;
+use muslin_io::{IoError, file_stem, write_obj};
+
+pub(crate) use interrupt::Interrupt;
+pub(crate) use plan::{Plan, all_cores, plan};
+pub(crate) use progress::{Progress, time_in_words};
+
+use caches::Caches;
+use checkpoint::Checkpoint;
+use report::{Frame, Outcome, Report, StagesMs, Summary};
+use rest::Rest;
+
+use crate::failure::Failure;
+use crate::shell;
+
+/// Between two checkpoints: what a crash may cost.
+const SAVE_EVERY: Duration = Duration::from_secs(2);
+/// Saving takes at most this share of the time: with a million vertices a checkpoint has 48 MB.
+const SAVE_SHARE: u32 = 20;
+
+/// A run that has begun.
+pub(crate) struct Session {
+    pub(crate) plan: Plan,
+    simulation: Simulation,
+    caches: Caches,
+    pub(crate) report: Report,
+    started: Instant,
+    /// Of the parts of the run before this one.
+    earlier_seconds: f64,
+    saved_at: Instant,
+    save_cost: Duration,
+}
+
+/// Why a run stopped before its end.
+enum Stop {
+    /// The state is that of the last good frame.
+    Step(StepError),
+    /// The state may be ahead of the files.
+    File(IoError),
+}
+
+impl Session {
+    /// Begins a run in its folder, in the place of any earlier one.
+    pub(crate) fn begin(mut plan: Plan, simulation: Simulation, started: Instant) -> Result<Self, Failure> {
+        plan.folder.create()?;
+        plan.folder.clear()?;
+        for (name, content) in &mut plan.inputs {
+            plan.folder.write(name, content)?;
+            *content = Vec::new(); // may be large, and is not needed again
+        }
+        plan.folder.write(folder::SCENE, plan.scene.to_toml().as_bytes())?;
+        for cloth in &simulation.model().cloths {
+            let path = plan.folder.join(format!("{}.obj", file_stem(&cloth.name)));
+            write_obj(path, &Rest::new(&cloth.name, &cloth.mesh).mesh())?;
+        }
+        let mut caches = Caches::create(&plan.folder, &simulation)?;
+        caches.append(&simulation)?;
+        let report = Report { summary: summary(&plan, &simulation), frames: Vec::new() };
+        let mut session = Self::new(plan, simulation, caches, report, started);
+        session.report.summary.stages_ms.write += 1e3 * started.elapsed().as_secs_f64();
+        session.save()?;
+        Ok(session)
+    }
+
+    /// Continues the run in the folder from its checkpoint.
+    pub(crate) fn resume(plan: Plan, mut simulation: Simulation, started: Instant) -> Result<Self, Failure> {
+        let earlier = resume::earlier(&plan, &mut simulation)?;
+        let frame = simulation.frame();
+        let caches = Caches::resume(&plan.folder, &simulation, frame)?;
+        plan.folder.write(folder::SCENE, plan.scene.to_toml().as_bytes())?;
+        let mut report = Report { summary: summary(&plan, &simulation), frames: earlier.frames };
+        report.frames.truncate(frame);
+        report.summary.stages_ms = earlier.summary.stages_ms;
+        let mut session = Self::new(plan, simulation, caches, report, started);
+        session.earlier_seconds = earlier.summary.wall_seconds;
+        Ok(session)
+    }
+
+    fn new(plan: Plan, simulation: Simulation, caches: Caches, report: Report, started: Instant) -> Self {
+        Self {
+            plan,
+            simulation,
+            caches,
+            report,
+            started,
+            earlier_seconds: 0.0,
+            saved_at: Instant::now(),
+            save_cost: Duration::ZERO,
+        }
+    }
+
+    /// The last frame there is.
+    pub(crate) fn frame(&self) -> usize {
+        self.report.last_frame()
+    }
+
+    /// Simulates what is left to simulate. On a failure everything that is finished has been written.
+    pub(crate) fn simulate(&mut self, interrupt: &Interrupt, progress: &mut Progress) -> Result<(), Failure> {
+        let outcome = loop {
+            if let Some(outcome) = self.ending(interrupt) {
+                break outcome;
+            }
+            if let Err(stop) = self.step() {
+                return Err(self.fail(stop));
+            }
+            if let Some(frame) = self.report.frames.last() {
+                progress.frame(frame);
+            }
+        };
+        self.end(outcome);
+        self.save()?;
+        match outcome {
+            Outcome::Interrupted => Err(self.interrupted("")),
+            _ => Ok(()),
+        }
+    }
+
+    /// How the run ends here, if it does.
+    fn ending(&self, interrupt: &Interrupt) -> Option<Outcome> {
+        let scene = &self.plan.scene;
+        if self.frame() >= scene.frame_count() {
+            return Some(Outcome::Done);
+        }
+        if scene.stop_at_rest.is_some_and(|speed| self.report.is_at_rest(speed, scene.fps)) {
+            return Some(Outcome::AtRest);
+        }
+        interrupt.is_raised().then_some(Outcome::Interrupted)
+    }
+
+    /// One frame, in the caches and in the report.
+    fn step(&mut self) -> Result<(), Stop> {
+        let mut watch = Watch::start();
+        let step = self.simulation.advance().map_err(Stop::Step)?;
+        let wall_ms = watch.lap();
+        let diagnostics = self.simulation.diagnose();
+        let diagnosed = watch.lap();
+        self.caches.append(&self.simulation).map_err(Stop::File)?;
+        let stages = &mut self.report.summary.stages_ms;
+        stages.add(&step.stages);
+        stages.diagnose += diagnosed;
+        stages.write += watch.lap();
+        let (frame, time) = (self.simulation.frame(), self.simulation.state().time);
+        self.report.frames.push(Frame::new(frame, time, wall_ms, &step, &diagnostics));
+        if self.saved_at.elapsed() >= SAVE_EVERY.max(SAVE_SHARE * self.save_cost) {
+            self.save().map_err(Stop::File)?;
+        }
+        Ok(())
+    }
+
+    /// Writes report and checkpoint, in this order: a report may be ahead of the checkpoint, and is then cut.
+    fn save(&mut self) -> Result<(), IoError> {
+        let mut watch = Watch::start();
+        self.write_report()?;
+        let state = self.simulation.state();
+        let checkpoint = Checkpoint::encode(self.plan.fingerprint, self.simulation.frame(), state);
+        self.plan.folder.write(folder::CHECKPOINT, &checkpoint)?;
+        let cost = watch.lap();
+        self.report.summary.stages_ms.write += cost;
+        self.save_cost = Duration::from_secs_f64(1e-3 * cost);
+        self.saved_at = Instant::now();
+        Ok(())
+    }
+
+    /// Brings the report up to date and writes it.
+    fn write_report(&mut self) -> Result<(), IoError> {
+        let state = self.simulation.state();
+        let summary = &mut self.report.summary;
+        summary.wall_seconds = self.earlier_seconds + self.started.elapsed().as_secs_f64();
+        summary.simulated_seconds = state.time;
+        summary.state_hash = format!("{:016x}", state.hash());
+        // Plain structs of numbers and text always have a JSON form.
+        let text = self.report.to_json().unwrap_or_default();
+        self.plan.folder.write(folder::REPORT, text.as_bytes())
+    }
+
+    fn end(&mut self, outcome: Outcome) {
+        self.report.summary.outcome = outcome;
+        self.report.summary.completed = matches!(outcome, Outcome::Done | Outcome::AtRest);
+    }
+
+    /// Keeps what there is and says what that is. Further failures on the way are consequences of the first.
+    fn fail(&mut self, stop: Stop) -> Failure {
+        let (message, is_state_good) = match stop {
+            Stop::Step(error) => {
+                let (frame, time) = (self.frame() + 1, self.simulation.state().time);
+                (format!("frame {frame}, after {time:.4} s: {error}"), true)
+            }
+            Stop::File(error) => (error.to_string(), false),
+        };
+        let message = format!("{message}; {}", self.kept());
+        self.end(Outcome::Failed);
+        self.report.summary.error = Some(message.clone());
+        if is_state_good { self.save().ok() } else { self.write_report().ok() };
+        Failure::Failed(message)
+    }
+
+    /// A run that was stopped by a signal, `during` something after the frames.
+    fn interrupted(&self, during: &str) -> Failure {
+        let command = shell::typed_command_with("--resume");
+        Failure::Failed(format!("interrupted{during}; {}; continue with: {command}", self.kept()))
+    }
+
+    /// `frames 0 to 41 are kept in out/drape`.
+    fn kept(&self) -> String {
+        let folder = self.plan.folder.path.display();
+        match self.caches.frame_count() {
+            0 => format!("no frame is kept in {folder}"),
+            1 => format!("frame 0 is kept in {folder}"),
+            count => format!("frames 0 to {} are kept in {folder}", count - 1),
+        }
+    }
+
+    /// Writes what is made of the frames: exports, pictures, and the final report.
+    pub(crate) fn finish(&mut self, interrupt: &Interrupt, progress: &mut Progress) -> Result<(), Failure> {
+        let made = self.make(interrupt, progress);
+        if let Err(failure) = &made {
+            self.report.summary.error = Some(failure.to_string());
+        }
+        let written = self.write_report();
+        made?;
+        Ok(written?)
+    }
+
+    fn make(&mut self, interrupt: &Interrupt, progress: &mut Progress) -> Result<(), Failure> {
+        let mut watch = Watch::start();
+        for cloth in &self.simulation.model().cloths {
+            let rest = Rest::new(&cloth.name, &cloth.mesh);
+            for format in &self.plan.formats {
+                if interrupt.is_raised() {
+                    return Err(self.interrupted(&format!(" before {} was written", format.name)));
+                }
+                progress.stage(&format!("writing {} of {}", format.name, cloth.name));
+                let exported = export::export(&self.plan, format, &rest)
+                    .map_err(|error| Failure::Failed(format!("{error}; {}", self.kept())))?;
+                let summary = &mut self.report.summary;
+                summary.files.push(name_in(&self.plan.folder.path, exported.path));
+                summary.warnings.extend(exported.notes);
+            }
+        }
+        self.report.summary.stages_ms.export += watch.lap();
+        let pictures = preview::make(&self.plan, self.simulation.model(), interrupt, progress)
+            .map_err(|error| Failure::Failed(format!("{error}; {}", self.kept())))?;
+        let Some(pictures) = pictures else { return Err(self.interrupted(" before the pictures were made")) };
+        self.report.summary.files.extend(pictures);
+        self.report.summary.stages_ms.preview += watch.lap();
+        Ok(())
+    }
+}
+
+/// The report of a run that begins.
+fn summary(plan: &Plan, simulation: &Simulation) -> Summary {
+    let cloths: Vec<report::Cloth> = simulation.model().cloths.iter().map(report::Cloth::from).collect();
+    let of_cloth = |cloth: &report::Cloth| ["obj", "npy"].map(|extension| format!("{}.{extension}", cloth.file_stem));
+    let inputs = plan.inputs.iter().map(|(name, _)| name.clone());
+    let own = [folder::REPORT, folder::SCENE, folder::CHECKPOINT].map(str::to_owned);
+    Summary {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        scene: plan.scene.name.clone(),
+        solver: plan.scene.solver.entry.name.to_owned(),
+        backend: "cpu".to_owned(),
+        threads: simulation.threads(),
+        wall_seconds: 0.0,
+        simulated_seconds: 0.0,
+        state_hash: String::new(),
+        completed: false,
+        outcome: Outcome::Running,
+        error: None,
+        warnings: plan.warnings.list.iter().map(|w| w.display(&plan.warnings.label).to_string()).collect(),
+        formats: std::iter::once("npy").chain(plan.formats.iter().map(|format| format.name)).map(str::to_owned).collect(),
+        files: own.into_iter().chain(inputs).chain(cloths.iter().flat_map(of_cloth)).collect(),
+        cloths,
+        stages_ms: StagesMs::default(),
+    }
+}
+
+/// A path inside the folder, as the report lists it.
+fn name_in(folder: &std::path::Path, path: PathBuf) -> String {
+    path.strip_prefix(folder).unwrap_or(&path).display().to_string()
+}
+
+/// Measures one thing after the other.
+struct Watch(Instant);
+
+impl Watch {
+    fn start() -> Self {
+        Self(Instant::now())
+    }
+
+    /// Milliseconds since the last lap.
+    fn lap(&mut self) -> f64 {
+        let now = Instant::now();
+        1e3 * (now - std::mem::replace(&mut self.0, now)).as_secs_f64()
+    }
+}

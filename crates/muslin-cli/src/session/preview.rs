@@ -1,0 +1,297 @@
+//! Pictures of a run: `preview.png`, its last frame, and `preview.mp4`, its motion.
+//!
+//! They are made of the frames in the caches after the simulation, so that the camera can stand still and have the
+//! whole motion in view. Drawing uses all threads and encoding one, so the two work side by side.
+
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread;
+
+use muslin::collision;
+use muslin::math::Vec3;
+use muslin::mesh::Mesh;
+use muslin::model::Model;
+use muslin::scene::{Scene, View};
+use muslin_io::{IoError, NpyReader};
+use muslin_render::video::{VideoError, VideoWriter};
+use muslin_render::{Bounds, Camera, Cloth, Picture, RenderError, Renderer, Solid, cloth_color};
+use rayon::ThreadPoolBuilder;
+
+use super::caches;
+use super::interrupt::Interrupt;
+use super::plan::Plan;
+use super::progress::Progress;
+use crate::args::Preview;
+
+/// Frames a second above which the film leaves some out: more than screens show.
+const FASTEST: f64 = 60.0;
+/// Longest and shortest side of the film, at most: a preview, made in a few seconds.
+const FILM_SIZE: [u32; 2] = [1280, 720];
+/// Samples along each side of a pixel.
+const STILL_SAMPLES: usize = 3;
+const FILM_SAMPLES: usize = 2;
+/// Frames that are looked at to place the camera.
+const LOOKS: usize = 60;
+/// Pictures that may wait for the encoder.
+const WAITING: usize = 2;
+
+/// Why there are no pictures.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum PreviewError {
+    #[error(transparent)]
+    Render(#[from] RenderError),
+    #[error(transparent)]
+    Video(#[from] VideoError),
+    #[error(transparent)]
+    Frames(#[from] IoError),
+    #[error("cannot start {threads} threads for the pictures: {reason}; ask for fewer with --threads")]
+    Threads { threads: usize, reason: String },
+}
+
+/// Makes the pictures that the plan wants and names them; `None` if it was interrupted.
+pub(super) fn make(
+    plan: &Plan,
+    model: &Model,
+    interrupt: &Interrupt,
+    progress: &mut Progress,
+) -> Result<Option<Vec<String>>, PreviewError> {
+    if plan.preview == Preview::None {
+        return Ok(Some(Vec::new()));
+    }
+    let threads = plan.threads;
+    let pool = ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()
+        .map_err(|error| PreviewError::Threads { threads, reason: error.to_string() })?;
+    let mut stage = Stage::new(plan, model)?;
+    let mut names = Vec::new();
+    if plan.preview == Preview::Video {
+        let name = format!("preview.{}", VideoWriter::EXTENSION);
+        if !pool.install(|| film(plan, &mut stage, &name, interrupt, progress))? {
+            return Ok(None);
+        }
+        names.push(name);
+    }
+    let name = "preview.png".to_owned();
+    progress.stage("drawing the last frame");
+    pool.install(|| still(plan, &mut stage, &name))?;
+    names.push(name);
+    Ok(Some(names))
+}
+
+fn still(plan: &Plan, stage: &mut Stage<'_>, name: &str) -> Result<(), PreviewError> {
+    let [width, height] = plan.scene.view.size.map(|side| side as usize);
+    let mut renderer = Renderer::new(width, height, STILL_SAMPLES)?;
+    let last = stage.frame_count - 1;
+    Ok(stage.draw(last, &mut renderer)?.write_png(plan.folder.join(name))?)
+}
+
+/// Draws and encodes the motion; `false` if it was interrupted.
+fn film(
+    plan: &Plan,
+    stage: &mut Stage<'_>,
+    name: &str,
+    interrupt: &Interrupt,
+    progress: &mut Progress,
+) -> Result<bool, PreviewError> {
+    let [width, height] = film_size(plan.scene.view.size);
+    let stride = (plan.scene.fps / FASTEST).ceil().max(1.0) as usize;
+    let video = VideoWriter::create(plan.folder.join(name), width, height, plan.scene.fps / stride as f64)?;
+    let mut renderer = Renderer::new(width, height, FILM_SAMPLES)?;
+    thread::scope(|scope| {
+        let (sender, receiver) = sync_channel(WAITING);
+        let encoder = scope.spawn(move || encode(video, &receiver));
+        let mut draw_all = || -> Result<bool, PreviewError> {
+            for frame in (0..stage.frame_count).step_by(stride) {
+                if interrupt.is_raised() {
+                    return Ok(false);
+                }
+                progress.stage(&format!("drawing frame {frame} of {}", stage.frame_count - 1));
+                if sender.send(stage.draw(frame, &mut renderer)?.clone()).is_err() {
+                    break; // the encoder has failed, and says why itself
+                }
+            }
+            Ok(true)
+        };
+        let drawn = draw_all();
+        let is_complete = matches!(drawn, Ok(true));
+        drop(draw_all);
+        let video = encoder.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        if is_complete {
+            video.finish()?;
+        }
+        drawn
+    })
+}
+
+fn encode(mut video: VideoWriter, pictures: &Receiver<Picture>) -> Result<VideoWriter, VideoError> {
+    for picture in pictures {
+        video.push(&picture)?;
+    }
+    Ok(video)
+}
+
+/// The size of the film for a picture of `size`: the same shape, no larger than a preview needs.
+fn film_size(size: [u32; 2]) -> [usize; 2] {
+    let [width, height] = size.map(f64::from);
+    let factor = (f64::from(FILM_SIZE[0]) / width.max(height)).min(f64::from(FILM_SIZE[1]) / width.min(height)).min(1.0);
+    // Even, as video wants it, and not below the smallest that encoders take.
+    [width, height].map(|side| ((0.5 * factor * side).round().max(8.0) as usize) * 2)
+}
+
+/// The scene as it is drawn, frame by frame.
+struct Stage<'a> {
+    model: &'a Model,
+    cloths: Vec<Sheet<'a>>,
+    frame_count: usize,
+    frame_time: f64,
+    view: View,
+    bounds: Bounds,
+    ground: Option<f64>,
+}
+
+/// One cloth and where its frames are.
+struct Sheet<'a> {
+    frames: NpyReader,
+    mesh: &'a Mesh,
+    positions: Vec<[f32; 3]>,
+    uv: Option<Vec<[[f32; 2]; 3]>>,
+    color: [f32; 3],
+}
+
+impl<'a> Stage<'a> {
+    fn new(plan: &Plan, model: &'a Model) -> Result<Self, PreviewError> {
+        let cloths = model.cloths.iter().zip(&plan.scene.cloths).enumerate();
+        let sheets = cloths.map(|(index, (cloth, described))| {
+            Ok(Sheet {
+                frames: caches::read(&plan.folder, &cloth.name)?,
+                mesh: &cloth.mesh,
+                positions: Vec::new(),
+                uv: corners(&cloth.mesh),
+                color: described.color.map_or_else(|| cloth_color(index), |color| color.map(|c| c as f32)),
+            })
+        });
+        let cloths: Vec<Sheet<'_>> = sheets.collect::<Result<_, IoError>>()?;
+        let mut stage = Self {
+            model,
+            frame_count: cloths.iter().map(|sheet| sheet.frames.frame_count()).min().unwrap_or(0),
+            cloths,
+            frame_time: plan.scene.frame_time(),
+            view: plan.scene.view,
+            bounds: Bounds::default(),
+            ground: None,
+        };
+        stage.look()?;
+        stage.ground = stage.ground(&plan.scene);
+        Ok(stage)
+    }
+
+    /// Finds the space that the motion takes.
+    fn look(&mut self) -> Result<(), IoError> {
+        let last = self.frame_count.saturating_sub(1);
+        let stride = last.div_ceil(LOOKS).max(1);
+        for frame in (0..last).step_by(stride).chain([last]) {
+            for sheet in &mut self.cloths {
+                sheet.frames.read(frame, &mut sheet.positions)?;
+                self.bounds.include_positions(&sheet.positions);
+            }
+            for solid in self.solids(frame) {
+                self.bounds.include_solid(&solid);
+            }
+        }
+        Ok(())
+    }
+
+    /// The height of the ground: what the view says, or the lowest point; `None` where there is none to draw, or where a
+    /// level collider already is one.
+    fn ground(&self, scene: &Scene) -> Option<f64> {
+        let is_level = |solid: Solid<'_>| matches!(solid, Solid::Plane { normal, .. } if normal[1] > 0.999);
+        let lowest = || {
+            let level = self.solids(0).into_iter().any(is_level);
+            (!level && !self.bounds.is_empty()).then_some(self.bounds.min[1])
+        };
+        if scene.view.ground { scene.view.ground_height.or_else(lowest) } else { None }
+    }
+
+    fn solids(&self, frame: usize) -> Vec<Solid<'static>> {
+        let time = frame as f64 * self.frame_time;
+        let posed = |c: &collision::Collider| solid(&c.solid.posed(&c.motion.pose(time)));
+        self.model.colliders.iter().map(posed).collect()
+    }
+
+    fn camera(&self, aspect: f64) -> Camera {
+        let View { eye, target, direction, fov, .. } = self.view;
+        // A view looks along its direction, a camera is framed against it.
+        let toward_eye = direction.map_or(Camera::THREE_QUARTER, |direction| direction.map(|c| -c));
+        let framed = Camera::framing(self.bounds.min, self.bounds.max, toward_eye, aspect, fov);
+        let target = target.unwrap_or(framed.target);
+        let moved = std::array::from_fn(|axis| framed.eye[axis] + target[axis] - framed.target[axis]);
+        Camera { eye: eye.unwrap_or(moved), target, ..framed }
+    }
+
+    fn draw<'r>(&mut self, frame: usize, renderer: &'r mut Renderer) -> Result<&'r Picture, PreviewError> {
+        for sheet in &mut self.cloths {
+            sheet.frames.read(frame, &mut sheet.positions)?;
+        }
+        let scene = muslin_render::Scene {
+            cloths: self.cloths.iter().map(Sheet::cloth).collect(),
+            solids: self.solids(frame),
+            ground: self.ground,
+            camera: Some(self.camera(renderer.aspect())),
+            ..muslin_render::Scene::default()
+        };
+        Ok(renderer.render(&scene)?)
+    }
+}
+
+impl Sheet<'_> {
+    fn cloth(&self) -> Cloth<'_> {
+        let uv = self.uv.as_deref();
+        Cloth { uv, color: self.color, ..Cloth::new(&self.positions, &self.mesh.triangles) }
+    }
+}
+
+/// The texture coordinates of every corner of a mesh.
+fn corners(mesh: &Mesh) -> Option<Vec<[[f32; 2]; 3]>> {
+    let uv = mesh.uv.as_ref()?;
+    let coordinate = |index: u32| uv.coordinates[index as usize].map(|c| c as f32);
+    Some(uv.triangles.iter().map(|triangle| triangle.map(coordinate)).collect())
+}
+
+/// A collider as it is drawn.
+fn solid(solid: &collision::Solid<f64>) -> Solid<'static> {
+    match *solid {
+        collision::Solid::Plane { point, normal } => {
+            Solid::Plane { point: point.to_array(), normal: normal.to_array() }
+        }
+        collision::Solid::Sphere { center, radius } => Solid::Sphere { center: center.to_array(), radius },
+        collision::Solid::Capsule { a, axis, radius } => {
+            Solid::Capsule { a: a.to_array(), b: (a + axis).to_array(), radius }
+        }
+        collision::Solid::Box { center, axes, half } => {
+            // The axes of the body are the columns of the matrix that takes the body to the world.
+            let columns = axes.map(Vec3::to_array);
+            let rotation = std::array::from_fn(|row| std::array::from_fn(|column| columns[column][row]));
+            Solid::Box { center: center.to_array(), half: half.to_array(), rotation }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn films_have_sizes_that_encoders_take() {
+        for (size, film) in [
+            ([1280, 720], [1280, 720]),
+            ([720, 1280], [720, 1280]),
+            ([640, 480], [640, 480]),
+            ([4096, 2160], [1280, 676]),
+            ([2000, 2000], [720, 720]),
+            ([4096, 16], [1280, 16]),
+            ([16, 16], [16, 16]),
+        ] {
+            assert_eq!(film_size(size), film, "{size:?}");
+        }
+    }
+}

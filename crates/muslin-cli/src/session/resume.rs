@@ -1,0 +1,64 @@
+//! What an earlier run has left to go on from. Everything is checked before anything is changed.
+
+use muslin::Simulation;
+
+use super::checkpoint::Checkpoint;
+use super::fingerprint::difference;
+use super::folder::{CHECKPOINT, Folder, REPORT, SCENE};
+use super::plan::Plan;
+use super::report::Report;
+use crate::failure::Failure;
+
+/// Puts the simulation where the checkpoint is and gives the report so far.
+pub(super) fn earlier(plan: &Plan, simulation: &mut Simulation) -> Result<Report, Failure> {
+    let folder = &plan.folder;
+    let place = folder.path.display();
+    let Some(bytes) = folder.read(CHECKPOINT)? else {
+        return Err(Failure::Usage(format!(
+            "there is nothing to resume in {place}: it has no {CHECKPOINT}; run without --resume"
+        )));
+    };
+    let checkpoint = Checkpoint::decode(&bytes).map_err(|error| unusable(folder, CHECKPOINT, &error.to_string()))?;
+    let report = folder.read(REPORT)?.ok_or_else(|| unusable(folder, REPORT, "it is missing"))?;
+    let report: Report =
+        serde_json::from_slice(&report).map_err(|error| unusable(folder, REPORT, &error.to_string()))?;
+    if checkpoint.fingerprint != plan.fingerprint {
+        return Err(Failure::Usage(format!(
+            "the run in {place} cannot be resumed, because it was another one: {}; \
+             resume it with the scene that began it, or run without --resume",
+            what_differs(plan, &report)
+        )));
+    }
+    let (frame, wanted) = (checkpoint.frame, plan.scene.frame_count());
+    if frame > wanted {
+        return Err(Failure::Usage(format!(
+            "the run in {place} has {frame} frames already, and {wanted} were asked for; \
+             ask for more with --frames, or run without --resume"
+        )));
+    }
+    if report.last_frame() < frame {
+        let why = format!("it ends with frame {}, but the checkpoint is at {frame}", report.last_frame());
+        return Err(unusable(folder, REPORT, &why));
+    }
+    if !simulation.restore(checkpoint.state, frame) {
+        return Err(unusable(folder, CHECKPOINT, "it has another number of vertices"));
+    }
+    Ok(report)
+}
+
+fn unusable(folder: &Folder, name: &str, why: &str) -> Failure {
+    let path = folder.join(name);
+    Failure::Failed(format!("cannot resume from {}: {why}; run without --resume to start again", path.display()))
+}
+
+/// In what the earlier run was another one.
+fn what_differs(plan: &Plan, report: &Report) -> String {
+    let version = env!("CARGO_PKG_VERSION");
+    if report.summary.version != version {
+        return format!("it was made by muslin {}, and this is {version}", report.summary.version);
+    }
+    let earlier = plan.folder.read(SCENE).ok().flatten().and_then(|text| String::from_utf8(text).ok());
+    earlier
+        .and_then(|earlier| difference(&earlier, &plan.scene.to_toml()))
+        .unwrap_or_else(|| "a mesh has changed".to_owned())
+}

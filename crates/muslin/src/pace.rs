@@ -1,0 +1,113 @@
+//! How many threads of a team to use, found by trying.
+//!
+//! Threads that meet at barriers are as slow as the slowest of them. When other programs need the cores, a thread that
+//! is put aside holds up all others, and fewer threads, or one alone, are faster. Nothing but the time depends on the
+//! number (the bits do not), so it may change from frame to frame: now and then one frame runs with another number, and
+//! the faster one is kept.
+
+/// Chooses the number of threads for each frame.
+pub struct Pace {
+    /// Candidates, from all threads down to one, each with the seconds of a recent frame.
+    choices: Vec<(usize, Option<f64>)>,
+    current: usize,
+    /// The candidate that the running frame tries, if any.
+    trial: Option<usize>,
+    /// Which neighbour is tried next: down or up.
+    downwards: bool,
+    frames_to_trial: u32,
+    interval: u32,
+}
+
+/// Frames between trials at first, and after a change.
+const SHORT_INTERVAL: u32 = 8;
+/// And once trials have confirmed the choice often: a trial then costs less than a percent.
+const LONG_INTERVAL: u32 = 256;
+/// A trial must be this much faster to be believed: frames vary by themselves.
+const GAIN: f64 = 0.85;
+
+impl Pace {
+    /// For a team of `size`.
+    pub fn new(size: usize) -> Self {
+        let halves = std::iter::successors(Some(size.max(1)), |&n| (n > 1).then_some(n / 2));
+        Self {
+            choices: halves.map(|n| (n, None)).collect(),
+            current: 0,
+            trial: None,
+            downwards: true,
+            frames_to_trial: SHORT_INTERVAL,
+            interval: SHORT_INTERVAL,
+        }
+    }
+
+    /// Threads for the next frame.
+    pub fn threads(&mut self) -> usize {
+        self.trial = None;
+        if self.frames_to_trial > 0 {
+            self.frames_to_trial -= 1;
+        } else {
+            let down = self.current + 1;
+            let other = if (self.downwards && down < self.choices.len()) || self.current == 0 {
+                down
+            } else {
+                self.current - 1
+            };
+            self.downwards = !self.downwards;
+            self.trial = (other < self.choices.len()).then_some(other);
+        }
+        self.choices[self.trial.unwrap_or(self.current)].0
+    }
+
+    /// Takes note of how long that frame took, in s. Without a clock (always zero) nothing ever changes.
+    pub fn record(&mut self, seconds: f64) {
+        let Some(trial) = self.trial else {
+            let known = &mut self.choices[self.current].1;
+            *known = Some(known.map_or(seconds, |average| 0.75 * average + 0.25 * seconds));
+            return;
+        };
+        self.choices[trial].1 = Some(seconds);
+        let faster = self.choices[self.current].1.is_some_and(|average| seconds < GAIN * average);
+        if faster {
+            self.current = trial;
+        }
+        self.interval = if faster { SHORT_INTERVAL } else { (2 * self.interval).min(LONG_INTERVAL) };
+        self.frames_to_trial = self.interval;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs frames whose time depends on the number of threads; returns the numbers used.
+    fn frames(pace: &mut Pace, count: usize, seconds: impl Fn(usize) -> f64) -> Vec<usize> {
+        (0..count)
+            .map(|_| {
+                let threads = pace.threads();
+                pace.record(seconds(threads));
+                threads
+            })
+            .collect()
+    }
+
+    #[test]
+    fn an_idle_machine_keeps_all_threads_but_for_rare_trials() {
+        let used = frames(&mut Pace::new(2), 1000, |threads| 1.0 / threads as f64);
+        assert!(used.iter().filter(|&&n| n == 1).count() < 12, "too many trials");
+        assert_eq!(used.last(), Some(&2));
+    }
+
+    #[test]
+    fn a_busy_machine_gets_fewer_threads_and_an_idle_one_gets_them_back() {
+        let mut pace = Pace::new(8);
+        let used = frames(&mut pace, 200, |threads| threads as f64);
+        assert_eq!(used.last(), Some(&1));
+        let used = frames(&mut pace, 2000, |threads| 1.0 / threads as f64);
+        assert_eq!(used.last(), Some(&8));
+    }
+
+    #[test]
+    fn without_a_clock_all_threads_are_used() {
+        assert!(frames(&mut Pace::new(4), 8, |_| 0.0).iter().all(|&n| n == 4), "no reason to change");
+        assert_eq!(Pace::new(1).threads(), 1);
+    }
+}

@@ -1,0 +1,192 @@
+//! What the tests of the physics share: scenes from text, fixtures from files, sums over a state.
+
+use muslin::Simulation;
+use muslin::math::Vec3;
+use muslin::mesh::Mesh;
+use muslin::model::{Compiled, Model};
+use muslin::scene::{Finding, Scene, parse};
+use muslin::solver::StepReport;
+use muslin::state::State;
+
+/// A scene from its text, which must be right.
+pub(crate) fn scene(text: &str) -> Scene {
+    let outcome = parse(text, &[]);
+    let said: Vec<String> = outcome.findings.iter().map(|f: &Finding| f.display("test.toml").to_string()).collect();
+    outcome.scene.unwrap_or_else(|| panic!("{}\n{text}", said.join("\n")))
+}
+
+/// A scene that needs no mesh file, ready to be stepped.
+pub(crate) fn simulation(text: &str) -> Simulation {
+    simulation_on(text, 1)
+}
+
+/// The same on a number of threads.
+pub(crate) fn simulation_on(text: &str, threads: usize) -> Simulation {
+    let mut no_files = |file: &str| Err(format!("there is no file {file}"));
+    Simulation::new(&scene(text), threads, &mut no_files).unwrap_or_else(|e| panic!("{e}\n{text}"))
+}
+
+/// A scene all of whose mesh files are `mesh`.
+pub(crate) fn simulation_of(mesh: &Mesh, text: &str) -> Simulation {
+    Simulation::new(&scene(text), 1, &mut |_| Ok(mesh.clone())).unwrap_or_else(|e| panic!("{e}\n{text}"))
+}
+
+/// The compiled side of a scene that needs no mesh file.
+pub(crate) fn compiled(text: &str) -> Compiled {
+    let mut no_files = |file: &str| Err(format!("there is no file {file}"));
+    let problems = |p: &muslin::model::Problem| p.to_string();
+    Model::compile(&scene(text), &mut no_files)
+        .unwrap_or_else(|e| panic!("{}", e.iter().map(problems).collect::<Vec<_>>().join("\n")))
+}
+
+/// Advances by one frame, which must succeed.
+pub(crate) fn advance(simulation: &mut Simulation) -> StepReport {
+    simulation.advance().unwrap_or_else(|e| panic!("frame {}: {e}", simulation.frame() + 1))
+}
+
+/// Advances by a number of frames.
+pub(crate) fn run(simulation: &mut Simulation, frames: usize) {
+    for _ in 0..frames {
+        advance(simulation);
+    }
+}
+
+/// Replaces positions and velocities, and starts the clock again.
+pub(crate) fn set_state(simulation: &mut Simulation, change: impl FnOnce(&mut State)) {
+    let mut state = simulation.state().clone();
+    change(&mut state);
+    state.time = 0.0;
+    assert!(simulation.restore(state, 0), "a state of the same size must fit");
+}
+
+/// Position in double precision of a vertex of the first cloth, as the user numbers it.
+pub(crate) fn position(simulation: &Simulation, vertex: usize) -> Vec3<f64> {
+    let cloth = &simulation.model().cloths[0];
+    simulation.state().positions[cloth.vertices.start + cloth.ordering.new_from_old[vertex] as usize]
+}
+
+/// Velocity of a vertex of the first cloth, as the user numbers it.
+pub(crate) fn velocity(simulation: &Simulation, vertex: usize) -> Vec3<f64> {
+    let cloth = &simulation.model().cloths[0];
+    simulation.state().velocities[cloth.vertices.start + cloth.ordering.new_from_old[vertex] as usize]
+}
+
+/// Σ m a / Σ m.
+fn weighted_mean(model: &Model, vectors: &[Vec3<f64>]) -> Vec3<f64> {
+    let sum = vectors.iter().zip(&model.masses).fold(Vec3::ZERO, |sum, (&a, &m)| sum + a * m);
+    sum * (1.0 / model.masses.iter().sum::<f64>())
+}
+
+/// Centre of mass [m].
+pub(crate) fn center(simulation: &Simulation) -> Vec3<f64> {
+    weighted_mean(simulation.model(), &simulation.state().positions)
+}
+
+/// Velocity of the centre of mass [m/s].
+pub(crate) fn mean_velocity(simulation: &Simulation) -> Vec3<f64> {
+    weighted_mean(simulation.model(), &simulation.state().velocities)
+}
+
+/// Σ m v [kg m/s] and Σ m x × v about the origin [kg m²/s].
+pub(crate) fn momenta(simulation: &Simulation) -> (Vec3<f64>, Vec3<f64>) {
+    let (model, state) = (simulation.model(), simulation.state());
+    let (mut linear, mut angular) = (Vec3::ZERO, Vec3::ZERO);
+    for ((&m, &x), &v) in model.masses.iter().zip(&state.positions).zip(&state.velocities) {
+        linear += v * m;
+        angular += x.cross(v) * m;
+    }
+    (linear, angular)
+}
+
+/// A small deterministic generator (xorshift64*), so that a failure repeats.
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed | 1)
+    }
+
+    fn bits(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
+    }
+
+    /// Uniform in [−1, 1).
+    pub(crate) fn next(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+    }
+
+    pub(crate) fn vector(&mut self) -> Vec3<f64> {
+        Vec3::new(self.next(), self.next(), self.next())
+    }
+
+    /// A permutation of 0 … count − 1 (Fisher, Yates).
+    pub(crate) fn permutation(&mut self, count: usize) -> Vec<u32> {
+        let mut items: Vec<u32> = (0..count as u32).collect();
+        for i in (1..count).rev() {
+            items.swap(i, (self.bits() % (i as u64 + 1)) as usize);
+        }
+        items
+    }
+}
+
+/// Rows of a table with a heading; cells in quotes may hold commas.
+pub(crate) fn table(text: &str) -> Vec<Vec<String>> {
+    text.lines().skip(1).map(cells).collect()
+}
+
+fn cells(line: &str) -> Vec<String> {
+    let mut cells = vec![String::new()];
+    let mut quoted = false;
+    for c in line.trim_end().chars() {
+        match c {
+            '"' => quoted = !quoted,
+            ',' if !quoted => cells.push(String::new()),
+            _ => cells.last_mut().expect("there is always a cell").push(c),
+        }
+    }
+    cells
+}
+
+/// A cell as a number.
+pub(crate) fn number(cell: &str) -> f64 {
+    cell.parse().unwrap_or_else(|_| panic!("{cell:?} is not a number"))
+}
+
+/// A cloth of four vertices and exactly one constraint: `distance` bending between 2 and 3, which hangs below it.
+///
+/// ```text
+///      2          at (0, rest, 0)
+///     ╱ ╲
+///    0───1        at (∓rest/2, rest/2, 0)
+///     ╲ ╱
+///      3          at the origin; the others are to be pinned
+/// ```
+pub(crate) fn pendant(rest: f64) -> Mesh {
+    let half = 0.5 * rest;
+    Mesh {
+        positions: vec![[-half, half, 0.0], [half, half, 0.0], [0.0, rest, 0.0], [0.0, 0.0, 0.0]],
+        triangles: vec![[0, 1, 2], [0, 3, 1]],
+        ..Mesh::default()
+    }
+}
+
+/// Density that gives vertex 3 of a [`pendant`] a mass: it has a third of the lower triangle, rest²/4.
+pub(crate) fn pendant_density(mass: f64, rest: f64) -> f64 {
+    12.0 * mass / (rest * rest)
+}
+
+/// The scene of a [`pendant`]: `top` before the cloth, `bend` in its table.
+pub(crate) fn pendant_scene(top: &str, density: f64, bend: &str) -> String {
+    format!(
+        r#"
+        {top}
+        [[cloth]]
+        mesh = "pendant.obj"
+        material = {{ density = {density:?}, stretch = {{ model = "none" }}, bend = {{ model = "distance", {bend} }} }}
+        pins = [ {{ vertices = [0, 1, 2] }} ]
+        "#
+    )
+}
