@@ -45,12 +45,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         let positions = sheet(cells, frame as f64 / 30.0);
         let mut scene = Scene {
             cloths: vec![Cloth::new(&positions, &triangles)],
-            solids: vec![Solid::Sphere { center: [0.0, 0.3, -0.1], radius: 0.3 }],
+            solids: vec![Solid::Sphere { center: [0.0, 0.3, -0.25], radius: 0.3 }],
             ground: Some(0.0),
             camera,
             ..Scene::default()
         };
-        scene.camera = Some(*camera.get_or_insert_with(|| renderer.frame(&scene)));
+        scene.camera = Some(*camera.get_or_insert_with(|| renderer.framing(&scene)));
         let start = Instant::now();
         let picture = renderer.render(&scene)?;
         render_ms.push(start.elapsed().as_secs_f64() * 1e3);

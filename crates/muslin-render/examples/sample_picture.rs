@@ -43,7 +43,8 @@ impl Sheet {
     }
 }
 
-/// A tablecloth of half side 0.68 over a ball of radius 0.3 at the height 0.55: it follows the ball almost to the equator, then hangs in folds.
+/// A tablecloth of half side 0.68 over a ball of radius 0.3 at the height 0.55: it follows the ball almost to the
+/// equator, then hangs in folds.
 fn draped(u: f64, v: f64) -> [f64; 3] {
     let (radius, top) = (0.303, 0.55);
     let (x, z) = (0.68 * u, 0.68 * v);

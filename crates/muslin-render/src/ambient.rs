@@ -1,14 +1,17 @@
 //! The light of the sky, and of the ground below: what shows folds.
 //!
-//! The stage is drawn as low-resolution depth maps from directions spread over the hemisphere. At each vertex, the sky in direction d is seen unless
-//! the map says that something is in between, and the light is the mean of what is seen, weighted with the cosine to the normal:
+//! The stage is drawn as low-resolution depth maps from directions spread over the hemisphere. At each vertex, the sky
+//! in direction d is seen unless the map says that something is in between, and the light is the mean of what is seen,
+//! weighted with the cosine to the normal:
 //!
 //! E(n) = Σ L(d) V(d) max(0, n·d) / Σ max(0, n·d)
 //!
-//! Each map serves two opposite directions. From below, L is the ground where the ray meets it, which is darker in the shadow: one bounce of
-//! light. Cloth has two sides, and light on each. On the ground itself, a lattice of points around the stage is lit the same way.
+//! Each map serves two opposite directions. From below, L is the ground where the ray meets it, which is darker in the
+//! shadow: one bounce of light. Cloth has two sides, and light on each. On the ground itself, a lattice of points
+//! around the stage is lit the same way.
 //!
-//! Light that varies slowly needs few points: this is cheaper than occlusion in the picture, and free of its noise and halos.
+//! Light that varies slowly needs few points: this is cheaper than occlusion in the picture, and free of its noise and
+//! halos.
 
 use rayon::prelude::*;
 

@@ -1,6 +1,7 @@
 //! The background: a studio sweep, lighter behind the middle, darker towards the corners.
 //!
-//! The ground has the same colour, pixel by pixel, and only its light differs: that is why it has no horizon and needs no fading.
+//! The ground has the same colour, pixel by pixel, and only its light differs: that is why it has no horizon and needs
+//! no fading.
 
 use crate::math::{Vec3, smoothstep, vec3};
 

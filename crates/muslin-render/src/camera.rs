@@ -1,7 +1,8 @@
 //! Where the picture is taken from.
 //!
-//! [`Camera::framing`] finds the nearest eye point, along a given direction, from which a box is in view. With the corners of the box
-//! in view axes (x to the right, y up, z towards the eye) and t the tangent of half the field of view, the corner i is inside if
+//! [`Camera::framing`] finds the nearest eye point, along a given direction, from which a box is in view. With the
+//! corners of the box in view axes (x to the right, y up, z towards the eye) and t the tangent of half the field of
+//! view, the corner i is inside if
 //!
 //! |xᵢ − c| ≤ (D − zᵢ) t        c: sideways shift of the camera, D: its distance
 //!
@@ -38,7 +39,8 @@ impl Camera {
     /// The share of the picture that stays free on each side of what is framed.
     const MARGIN: f64 = 0.07;
 
-    /// The nearest camera in `direction` (from the scene to the eye) that has the whole box in view, with a small margin.
+    /// The nearest camera in `direction` (from the scene to the eye) that has the whole box in view, with a small
+    /// margin.
     ///
     /// `aspect` is width over height. Whatever makes no sense is replaced: the direction by [`Self::THREE_QUARTER`],
     /// the aspect by 1, the box by a unit cube; the field of view is kept between 1° and 150°.
@@ -179,7 +181,8 @@ impl Bounds {
         }
     }
 
-    /// The camera of [`Camera::framing`] on this box, with the default field of view; on a unit cube while the box is empty.
+    /// The camera of [`Camera::framing`] on this box, with the default field of view; on a unit cube while the box is
+    /// empty.
     pub fn camera(&self, direction: [f64; 3], aspect: f64) -> Camera {
         Camera::framing(self.min, self.max, direction, aspect, Camera::FOV_DEGREES)
     }
@@ -187,8 +190,8 @@ impl Bounds {
 
 /// A camera ready for drawing, in the frame of the stage.
 ///
-/// The stage has its origin in the camera's target, the axes of the world, and the distance from target to eye as its unit of length:
-/// single precision is then enough for scenes of every size at every place.
+/// The stage has its origin in the camera's target, the axes of the world, and the distance from target to eye as its
+/// unit of length: single precision is then enough for scenes of every size at every place.
 #[derive(Clone, Debug)]
 pub(crate) struct View {
     origin: [f64; 3],

@@ -1,6 +1,7 @@
 //! From samples to pixels: each surface that is seen in a pixel is shaded once, and counts by its share of the samples.
 //!
-//! The light on the ground is a smooth function of the place, defined behind objects too: it is computed at some corners of pixels, and interpolated.
+//! The light on the ground is a smooth function of the place, defined behind objects too: it is computed at some
+//! corners of pixels, and interpolated.
 
 use crate::color::Encoder;
 use crate::math::Vec3;
@@ -50,8 +51,8 @@ pub(crate) struct Canvas<'a> {
     pub(crate) backdrop_bytes: &'a [[u8; 3]],
     pub(crate) encoder: &'a Encoder,
     /// What tells surfaces apart, by triangle.
-    pub(crate) keys: &'a [u32],
-    /// Surfaces of one key count as one while their depth changes by less than this share of it.
+    pub(crate) keys: &'a [SurfaceKey],
+    /// Samples count as one surface while their depth changes by less than this share of it.
     pub(crate) depth_step: f32,
 }
 
@@ -63,10 +64,25 @@ pub(crate) struct BandBuffers {
     ground: Vec<[f32; 2]>,
 }
 
+/// What two samples of a pixel must have in common to be shaded as one: the mesh, the mark and the side, and about the
+/// normal.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SurfaceKey {
+    pub(crate) id: u32,
+    pub(crate) normal: Vec3,
+}
+
+impl SurfaceKey {
+    fn matches(&self, other: &Self) -> bool {
+        // 30°: more than neighbours in a smooth mesh, less than the edge of a box.
+        self.id == other.id && self.normal.dot(other.normal) > 0.86
+    }
+}
+
 /// Samples of one pixel that show one surface.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Group {
-    key: u32,
+    key: SurfaceKey,
     depth: f32,
     color: Vec3,
 }
@@ -137,13 +153,14 @@ impl Canvas<'_> {
         if self.order.iter().all(|&sample| samples.ids[index(sample)] == id) {
             return self.shade(id, place, middle, ground, background);
         }
-        let mut groups = [Group { key: 0, depth: 0.0, color: Vec3::ZERO }; MAX_GROUPS];
+        let mut groups = [Group::default(); MAX_GROUPS];
         let mut count = 0;
         let mut sum = Vec3::ZERO;
         for &sample in self.order {
             let (id, depth) = (samples.ids[index(sample)], samples.depths[index(sample)]);
             let key = self.key(id);
-            let same = |group: &&Group| group.key == key && (group.depth - depth).abs() <= self.depth_step * depth;
+            let close = |group: &Group| (group.depth - depth).abs() <= self.depth_step * depth;
+            let same = |group: &&Group| close(group) && group.key.matches(&key);
             if let Some(group) = groups[..count].iter().find(same) {
                 sum += group.color;
                 continue;
@@ -156,8 +173,10 @@ impl Canvas<'_> {
         Some(sum * (1.0 / (n * n) as f32))
     }
 
-    fn key(&self, id: u32) -> u32 {
-        if let Seen::Triangle(index) = Seen::from_id(id) { self.keys[index] } else { id }
+    fn key(&self, id: u32) -> SurfaceKey {
+        // Planes count down from the largest numbers, which the keys of meshes do not reach.
+        let flat = SurfaceKey { id, normal: Vec3::UP };
+        if let Seen::Triangle(index) = Seen::from_id(id) { self.keys[index] } else { flat }
     }
 
     /// The colour of what is seen at a sample of a pixel; `None` where it is that of the background.
@@ -184,8 +203,8 @@ impl Canvas<'_> {
         }
     }
 
-    /// The colour of the ground; `None` where it is that of the background. The ground is everywhere where nothing else is, up to the horizon,
-    /// where nothing is missing from its light.
+    /// The colour of the ground; `None` where it is that of the background. The ground is everywhere where nothing else
+    /// is, up to the horizon, where nothing is missing from its light.
     fn ground(&self, place: Place, ground: &mut [[f32; 2]], background: Vec3) -> Option<Vec3> {
         self.shader.stage.ground?;
         let missing = self.ground_shade(place, ground);

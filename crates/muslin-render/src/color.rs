@@ -34,7 +34,8 @@ pub(crate) fn linear_from_srgb(color: [f32; 3]) -> Vec3 {
     vec3(decode(color[0]), decode(color[1]), decode(color[2]))
 }
 
-/// The tone of the other side of a cloth: paler, as if dyed from the front; a cloth that is pale already turns darker instead.
+/// The tone of the other side of a cloth: paler, as if dyed from the front; a cloth that is pale already turns darker
+/// instead.
 pub(crate) fn back_of(front: Vec3) -> Vec3 {
     let gray = Vec3::ONE * front.luminance();
     if front.luminance() < 0.45 {
@@ -60,9 +61,9 @@ pub(crate) fn shoulder(light: Vec3) -> Vec3 {
 
 /// sRGB bytes from linear light, by table.
 ///
-/// The table is indexed by the leading bits of the number itself: its exponent, from 2⁻¹³ (less than half a byte) to 1, and 8 bits of
-/// its mantissa, a step of at most 255 / (2.4 · 256) = 0.42 of a byte. Bytes are dithered with a fixed pattern [Bayer 1973]:
-/// without it, soft gradients show as bands.
+/// The table is indexed by the leading bits of the number itself: its exponent, from 2⁻¹³ (less than half a byte) to 1,
+/// and 8 bits of its mantissa, a step of at most 255 / (2.4 · 256) = 0.42 of a byte. Bytes are dithered with a fixed
+/// pattern [Bayer 1973]: without it, soft gradients show as bands.
 #[derive(Debug)]
 pub(crate) struct Encoder {
     /// Bytes in fixed point, with 8 bits after the point.

@@ -1,7 +1,8 @@
-//! The stage seen from infinitely far away: for each texel, the height of the first surface that light from there meets.
+//! The stage seen from infinitely far away: for each texel, the height of the first surface that light from there
+//! meets.
 //!
-//! Heights are measured along the direction to the light, so that the nearest surface has the largest. One pass can keep both
-//! extremes: the lowest is what light from the opposite direction meets.
+//! Heights are measured along the direction to the light, so that the nearest surface has the largest. One pass can
+//! keep both extremes: the lowest is what light from the opposite direction meets.
 
 use crate::math::{Vec3, vec3};
 use crate::raster::{ClipCorner, Corner, Coverage, SampleGrid, clip};
@@ -27,7 +28,8 @@ impl MapFrame {
         let center = (stage.min + stage.max) * 0.5;
         let extent = (stage.max - stage.min) * 0.5;
         let reach = |axis: Vec3| extent.dot(vec3(axis.x.abs(), axis.y.abs(), axis.z.abs()));
-        // In coarse steps, so that the texels, and with them the borders of shadows, do not swim from one frame of a clip to the next.
+        // In coarse steps, so that the texels, and with them the borders of shadows, do not swim from one frame of a
+        // clip to the next.
         const STEP: f32 = 1.0 / 16.0;
         let snap = |c: f32| libm::roundf(c / STEP) * STEP;
         let center = vec3(snap(center.x), snap(center.y), snap(center.z));

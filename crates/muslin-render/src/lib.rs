@@ -20,8 +20,9 @@
 //! # Ok::<(), muslin_render::RenderError>(())
 //! ```
 //!
-//! Modules in the order in which a picture is made: the scene is flattened (`stage`, `tessellate`), lit by a key light (`depth_map`, `shadow`) and by the sky
-//! (`ambient`), rasterised (`raster`, `visibility`) and shaded (`shade`). The result is the same for every number of threads.
+//! Modules in the order in which a picture is made: the scene is flattened (`stage`, `tessellate`), lit by a key light
+//! (`depth_map`, `shadow`) and by the sky (`ambient`), rasterised (`raster`, `visibility`) and shaded (`shade`). The
+//! result is the same for every number of threads.
 
 mod ambient;
 mod backdrop;

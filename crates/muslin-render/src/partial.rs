@@ -1,4 +1,5 @@
-//! Files that appear whole or not at all: written as `<path>.partial`, renamed when they are finished, removed when they are given up.
+//! Files that appear whole or not at all: written as `<path>.partial`, renamed when they are finished, removed when
+//! they are given up.
 
 use std::fs::{self, File};
 use std::io;

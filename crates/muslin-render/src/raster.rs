@@ -4,20 +4,21 @@
 //!
 //! wₑ(x, y) = aₑ x + bₑ y + cₑ        (twice the signed area of the point with the edge e)
 //!
-//! are exact integers [Pineda 1988]: a sample on the shared edge of two triangles belongs to exactly one of them (top-left rule), so that
-//! a mesh has neither cracks nor samples drawn twice. Depth is linear over the picture and kept as a plane.
+//! are exact integers [Pineda 1988]: a sample on the shared edge of two triangles belongs to exactly one of them
+//! (top-left rule), so that a mesh has neither cracks nor samples drawn twice. Depth is linear over the picture and
+//! kept as a plane.
 //!
-//! The samples of a pixel do not stand in rows and columns: each row is shifted a little against the one above, and each
-//! column against the one to its left, so that the n² samples have n² different x and n² different y. Edges close to the vertical
-//! or the horizontal, where stairs show most, then have n² steps instead of n.
+//! The samples of a pixel do not stand in rows and columns: each row is shifted a little against the one above, and
+//! each column against the one to its left, so that the n² samples have n² different x and n² different y. Edges close
+//! to the vertical or the horizontal, where stairs show most, then have n² steps instead of n.
 
 use std::ops::Range;
 
 /// Steps of the snapping grid in a sample.
 const SUBSTEPS: i64 = 256;
 
-/// Clip planes stand this many half-widths from the middle: inside of them the snapped coordinates and their products fit an `i64`,
-/// and most triangles at the border of the picture need no clipping.
+/// Clip planes stand this many half-widths from the middle: inside of them the snapped coordinates and their products
+/// fit an `i64`, and most triangles at the border of the picture need no clipping.
 const GUARD: f32 = 8.0;
 
 /// The most samples a side of a pixel.
@@ -51,7 +52,8 @@ impl ClipCorner {
     }
 }
 
-/// Cuts a triangle to the guard planes and to w ≥ `near`, and hands on the triangles of what is left [Sutherland, Hodgman 1974].
+/// Cuts a triangle to the guard planes and to w ≥ `near`, and hands on the triangles of what is left [Sutherland,
+/// Hodgman 1974].
 pub(crate) fn clip(corners: [ClipCorner; 3], near: f32, mut emit: impl FnMut([ClipCorner; 3])) {
     let insides = corners.map(|corner| corner.insides(near));
     if insides.iter().flatten().all(|&distance| distance >= 0.0) {

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use crate::ambient::Ambient;
 use crate::backdrop;
 use crate::camera::{Bounds, Camera, View};
-use crate::canvas::{BandBuffers, Canvas, Lattice, PixelSample, from_the_middle};
+use crate::canvas::{BandBuffers, Canvas, Lattice, PixelSample, SurfaceKey, from_the_middle};
 use crate::color::Encoder;
 use crate::error::RenderError;
 use crate::math::{Vec3, unit};
@@ -28,7 +28,7 @@ use crate::stage::Stage;
 use crate::visibility::{BAND, Visibility};
 
 /// The longest side of a picture \[pixels\].
-pub const MAX_SIDE: usize = 16_384;
+pub const MAX_SIDE: usize = 8192;
 
 /// Draws pictures of one size. Its memory is reused from one picture to the next.
 #[derive(Debug)]
@@ -44,15 +44,16 @@ pub struct Renderer {
     shadow: Shadow,
     ambient: Ambient,
     visibility: Visibility,
-    /// What tells surfaces apart within a pixel, by triangle: the mesh, the mark and the side.
-    keys: Vec<u32>,
+    /// What tells surfaces apart within a pixel, by triangle.
+    keys: Vec<SurfaceKey>,
     /// Buffers of bands that are not being drawn.
     idle: Mutex<Vec<BandBuffers>>,
     picture: Picture,
 }
 
 impl Renderer {
-    /// For pictures of `width` × `height` pixels with `samples_per_side`² samples each: 2 for video, 3 or 4 for a still.
+    /// For pictures of `width` × `height` pixels with `samples_per_side`² samples each: 2 for video, 3 or 4 for a
+    /// still.
     pub fn new(width: usize, height: usize, samples_per_side: usize) -> Result<Self, RenderError> {
         let fits = |side: usize| (1..=MAX_SIDE).contains(&side);
         if !(fits(width) && fits(height)) {
@@ -95,14 +96,14 @@ impl Renderer {
     }
 
     /// The camera that a scene without one is drawn with.
-    pub fn frame(&self, scene: &Scene<'_>) -> Camera {
+    pub fn framing(&self, scene: &Scene<'_>) -> Camera {
         Bounds::of_scene(scene).camera(Camera::THREE_QUARTER, self.aspect())
     }
 
     /// Draws a scene. The picture is the renderer's own until the next one is drawn.
     pub fn render(&mut self, scene: &Scene<'_>) -> Result<&Picture, RenderError> {
         let aspect = self.aspect();
-        let camera = scene.camera.unwrap_or_else(|| self.frame(scene));
+        let camera = scene.camera.unwrap_or_else(|| self.framing(scene));
         let view = View::new(&camera, aspect)?;
         let direction = scene.light.direction;
         let toward_light = unit(direction).map(Vec3::from_f64).ok_or(RenderError::Light { direction })?;
@@ -139,7 +140,8 @@ impl Renderer {
             backdrop_bytes: &self.backdrop_bytes,
             encoder: &self.encoder,
             keys: &self.keys,
-            // Surfaces count as one while their depth changes by less than this share from sample to sample: eight pixels a pixel.
+            // Surfaces count as one while their depth changes by less than this share from sample to sample: eight
+            // pixels a pixel.
             depth_step: 16.0 * view.tan_y / self.picture.height as f32,
         };
         let (idle, visibility, width) = (&self.idle, &self.visibility, self.picture.width);
@@ -159,8 +161,10 @@ impl Renderer {
         self.keys.clear();
         self.keys.extend(self.stage.triangles.iter().map(|triangle| {
             let [a, b, c] = triangle.corners.map(|i| positions[i as usize]);
-            let front = (b - a).cross(c - a).dot(view.eye - a) >= 0.0;
-            triangle.surface << 2 | u32::from(triangle.marked) << 1 | u32::from(front)
+            let normal = (b - a).cross(c - a);
+            let front = normal.dot(view.eye - a) >= 0.0;
+            let id = triangle.surface << 2 | u32::from(triangle.marked) << 1 | u32::from(front);
+            SurfaceKey { id, normal: normal.unit_or(Vec3::UP) }
         }));
     }
 }

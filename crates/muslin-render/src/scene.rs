@@ -5,8 +5,8 @@ use crate::color::{CLOTH_COLORS, SOLID_COLOR};
 
 /// A scene to draw: cloths and solids in metres, +y up.
 ///
-/// Vertices that are not finite, or farther away than a hundred thousand times the distance of the camera, take their triangles with them:
-/// a simulation that went wrong still gives a picture. So do solids without a size.
+/// Vertices that are not finite, or farther away than a hundred thousand times the distance of the camera, take their
+/// triangles with them: a simulation that went wrong still gives a picture. So do solids without a size.
 #[derive(Clone, Debug)]
 pub struct Scene<'a> {
     /// The cloths.
@@ -43,7 +43,8 @@ pub struct Cloth<'a> {
     pub positions: &'a [[f32; 3]],
     /// Vertex indices, counter-clockwise seen from the front.
     pub triangles: &'a [[u32; 3]],
-    /// The uv of the three corners of each triangle: with them a fine check is woven in, in which folds and stretch show.
+    /// The uv of the three corners of each triangle: with them a fine check is woven in, in which folds and stretch
+    /// show.
     pub uv: Option<&'a [[[f32; 2]; 3]]>,
     /// The colour of the front, sRGB in [0, 1]. The back has a paler tone of it.
     pub color: [f32; 3],

@@ -1,7 +1,8 @@
 //! The colour of a point that is seen.
 //!
-//! Cloth scatters light in its fibres: it is lit a little beyond the terminator (wrapped diffuse), lets some light through from behind, and
-//! brightens at grazing angles, where the fuzz is seen against the light. Solids are matt plaster with a faint highlight.
+//! Cloth scatters light in its fibres: it is lit a little beyond the terminator (wrapped diffuse), lets some light
+//! through from behind, and brightens at grazing angles, where the fuzz is seen against the light. Solids are matt
+//! plaster with a faint highlight.
 
 use crate::ambient::{Ambient, KEY, open_sky};
 use crate::camera::View;
@@ -111,13 +112,15 @@ impl Shader<'_> {
 
     fn cloth(&self, color: Vec3, point: Vec3, normal: Vec3, toward_eye: Vec3, sky: Vec3) -> Vec3 {
         let cos = normal.dot(self.toward_light);
-        // Both sides see the same light, so the lookup is made on the side that faces it. At the terminator, where triangles turn away one by one,
-        // the direct and the transmitted part both vanish, and with them the outlines of the triangles.
+        // Both sides see the same light, so the lookup is made on the side that faces it. At the terminator, where
+        // triangles turn away one by one, the direct and the transmitted part both vanish, and with them the outlines
+        // of the triangles.
         let facing = if cos >= 0.0 { normal } else { -normal };
         let key = self.key * self.shadow.light_at(point, facing);
         let lit = cos.max(0.0) * smoothstep(0.0, TERMINATOR, cos);
         let through = TRANSLUCENCY * (-cos).max(0.0) * smoothstep(0.0, TERMINATOR, -cos);
-        // Light that entered nearby: wrapped around the terminator, held back by what hides the sky instead of by the sharp shadow.
+        // Light that entered nearby: wrapped around the terminator, held back by what hides the sky instead of by the
+        // sharp shadow.
         let wrapped = ((cos + WRAP) / (1.0 + WRAP)).max(0.0);
         let open = (sky.luminance() / open_sky(normal).luminance()).min(1.0);
         let scattered = SCATTER * wrapped * wrapped * open;
@@ -222,8 +225,9 @@ impl Shader<'_> {
     }
 }
 
-/// Barycentric coordinates of the point in which a ray meets the plane of a triangle [Möller, Trumbore 1997]: perspective-correct by
-/// construction, without anything kept from the rasteriser. The middle of the triangle where the ray runs along the plane.
+/// Barycentric coordinates of the point in which a ray meets the plane of a triangle [Möller, Trumbore 1997]:
+/// perspective-correct by construction, without anything kept from the rasteriser. The middle of the triangle where the
+/// ray runs along the plane.
 fn barycentric(points: [Vec3; 3], eye: Vec3, ray: Vec3) -> [f32; 3] {
     let (e1, e2) = (points[1] - points[0], points[2] - points[0]);
     let across = ray.cross(e2);

@@ -1,12 +1,14 @@
 //! The shadow of the key light.
 //!
-//! On meshes: percentage-closer filtering [Reeves, Salesin, Cook 1987] over a tent of texels. Blocks of texels know their lowest and highest
-//! surface, so that only points close to the border of a shadow look at single texels. A surface must not shadow itself: points are moved along their
-//! normal by some texels before they are looked up, the more the flatter the light comes in.
+//! On meshes: percentage-closer filtering [Reeves, Salesin, Cook 1987] over a tent of texels. Blocks of texels know
+//! their lowest and highest surface, so that only points close to the border of a shadow look at single texels. A
+//! surface must not shadow itself: points are moved along their normal by some texels before they are looked up, the
+//! more the flatter the light comes in.
 //!
-//! On the ground, which is flat: the silhouette as the light sees it, blurred to several widths once a picture. A point first asks how far
-//! above it the occluders are on average, and takes the width that belongs to this distance, as percentage-closer soft shadows do [Fernando 2005]: the
-//! shadow is sharp where something touches the ground and soft far below it, without noise.
+//! On the ground, which is flat: the silhouette as the light sees it, blurred to several widths once a picture. A point
+//! first asks how far above it the occluders are on average, and takes the width that belongs to this distance, as
+//! percentage-closer soft shadows do [Fernando 2005]: the shadow is sharp where something touches the ground and soft
+//! far below it, without noise.
 
 use crate::depth_map::MapFrame;
 use crate::math::{Vec3, smoothstep, whole};
@@ -19,7 +21,8 @@ const RADIUS: usize = 3;
 /// Texels a side of a block.
 const BLOCK: usize = 8;
 
-/// Apparent radius of the light: width of the blur over distance of the occluder. The sun's would be 0.005, a window's 0.3.
+/// Apparent radius of the light: width of the blur over distance of the occluder. The sun's would be 0.005, a window's
+/// 0.3.
 const LIGHT_RADIUS: f32 = 0.07;
 
 /// The levels of the blurred silhouette; each is twice as wide as the one before.
@@ -116,8 +119,8 @@ impl Shadow {
     pub(crate) fn light_at(&self, point: Vec3, normal: Vec3) -> f32 {
         let Some(frame) = &self.frame else { return 1.0 };
         let texel = frame.texel();
-        // Over the tent, a surface at the angle θ to the light rises by the radius times tan θ; moving along the normal by the radius times
-        // sin θ lifts it out of the way.
+        // Over the tent, a surface at the angle θ to the light rises by the radius times tan θ; moving along the normal
+        // by the radius times sin θ lifts it out of the way.
         let cos = normal.dot(frame.toward).clamp(0.0, 1.0);
         let sin = (1.0 - cos * cos).sqrt();
         let lifted = point + normal * (texel * (0.8 + (RADIUS as f32 + 0.5) * sin));
@@ -192,7 +195,8 @@ impl Shadow {
     }
 }
 
-/// Weights of the 2R texels for a point at the fraction `f` between the middle two: a box of width 2R − 1 over linear interpolation.
+/// Weights of the 2R texels for a point at the fraction `f` between the middle two: a box of width 2R − 1 over linear
+/// interpolation.
 fn tent(f: f32) -> [f32; 2 * RADIUS] {
     let mut weights = [1.0 / (2 * RADIUS - 1) as f32; 2 * RADIUS];
     weights[0] *= 1.0 - f;
@@ -225,7 +229,8 @@ impl Level {
         }
     }
 
-    /// Quadratic interpolation at a point in [0, 1]²: smooth where linear would show the texels of coarse levels. Zero outside.
+    /// Quadratic interpolation at a point in [0, 1]²: smooth where linear would show the texels of coarse levels. Zero
+    /// outside.
     fn sample(&self, x: f32, y: f32) -> [f32; 2] {
         let (x, y) = (x * self.size as f32, y * self.size as f32);
         // Written so that NaN is outside.

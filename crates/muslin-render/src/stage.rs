@@ -7,11 +7,12 @@ use crate::math::{Vec3, unit};
 use crate::scene::{Cloth, Scene, Solid};
 use crate::tessellate::{Patch, SMALL, UnitSphere};
 
-/// Coordinates beyond this many camera distances are left out: nothing there is larger than a pixel, and squares stay finite.
+/// Coordinates beyond this many camera distances are left out: nothing there is larger than a pixel, and squares stay
+/// finite.
 const FAR: f32 = 1e5;
 
-/// What is farther from the camera's target than this many camera distances casts no shadow: one vertex that ran away would
-/// otherwise stretch the shadow map over all the space in between.
+/// What is farther from the camera's target than this many camera distances casts no shadow: one vertex that ran away
+/// would otherwise stretch the shadow map over all the space in between.
 const NEARBY: f32 = 2.0;
 
 /// What the surface of a mesh looks like.
@@ -243,8 +244,9 @@ impl Stage {
         Ok(first_triangle)
     }
 
-    /// A cloth rests on its collider with its vertices; between them, its flat triangles cut a little into a round collider, which would
-    /// show as spots. A tenth of the mean edge is more than that: an edge of length h on a radius r cuts in by h²/8r.
+    /// A cloth rests on its collider with its vertices; between them, its flat triangles cut a little into a round
+    /// collider, which would show as spots. A tenth of the mean edge is more than that: an edge of length h on a radius
+    /// r cuts in by h²/8r.
     fn tolerance_of(&self) -> f32 {
         let count = self.triangles.len();
         let total: f64 = self

@@ -1,7 +1,7 @@
 //! Triangles of balls, capsules and boxes.
 //!
-//! Fine enough that the outline is round at the size at which the solid is seen, and that light, which is computed at vertices, has
-//! somewhere to vary. Normals are exact.
+//! Fine enough that the outline is round at the size at which the solid is seen, and that light, which is computed at
+//! vertices, has somewhere to vary. Normals are exact.
 
 use std::collections::HashMap;
 
@@ -27,7 +27,8 @@ impl Patch {
         self.normals.push(normal);
     }
 
-    /// Two triangles for each cell of a lattice of `columns` + 1 vertices in `rows` + 1 rows, which starts at vertex `first`.
+    /// Two triangles for each cell of a lattice of `columns` + 1 vertices in `rows` + 1 rows, which starts at vertex
+    /// `first`.
     fn lattice(&mut self, first: usize, columns: usize, rows: usize) {
         for row in 0..rows {
             for column in 0..columns {

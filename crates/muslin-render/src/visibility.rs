@@ -1,8 +1,8 @@
 //! What is seen at each sample of the picture.
 //!
-//! The picture is cut into bands of rows that are drawn independently, on as many threads as there are. A band keeps, for each sample, the
-//! nearest surface and its depth as 1/w, which is linear over the picture, w being the distance along the view. Shading comes afterwards,
-//! once per pixel and surface instead of once per sample.
+//! The picture is cut into bands of rows that are drawn independently, on as many threads as there are. A band keeps,
+//! for each sample, the nearest surface and its depth as 1/w, which is linear over the picture, w being the distance
+//! along the view. Shading comes afterwards, once per pixel and surface instead of once per sample.
 
 use std::ops::Range;
 
@@ -205,8 +205,8 @@ impl FlatDepth {
     }
 }
 
-/// A plane in the picture; `None` where the eye is not above it. With the eye at e and the ray r(x, y), n · (e + w r − p) = 0 gives
-/// 1/w = n · r / n · (p − e), and r is linear over the picture.
+/// A plane in the picture; `None` where the eye is not above it. With the eye at e and the ray r(x, y), n · (e + w r −
+/// p) = 0 gives 1/w = n · r / n · (p − e), and r is linear over the picture.
 fn flat(plane: Plane, id: u32, tolerance: f32, view: &View, grid: &SampleGrid) -> Option<FlatDepth> {
     let below = (plane.point - plane.normal * tolerance - view.eye).dot(plane.normal);
     if below >= -1e-6 {

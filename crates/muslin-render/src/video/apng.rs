@@ -1,7 +1,8 @@
-//! Animated PNG: the clip of builds without a C++ compiler. Lossless, much larger than H.264, and played by every browser.
+//! Animated PNG: the clip of builds without a C++ compiler. Lossless, much larger than H.264, and played by every
+//! browser.
 //!
-//! The number of frames stands in the animation control chunk (acTL) at the start of the file, before it is known: it is put there, with
-//! its checksum, at the end. Only the rectangle that changed since the frame before is written.
+//! The number of frames stands in the animation control chunk (acTL) at the start of the file, before it is known: it
+//! is put there, with its checksum, at the end. Only the rectangle that changed since the frame before is written.
 
 use std::fs::File;
 use std::io::{BufWriter, Seek, SeekFrom, Write};
@@ -10,7 +11,8 @@ use std::ops::Range;
 use super::Failure;
 use crate::picture::Picture;
 
-/// Where the type of the control chunk stands: after the signature (8 bytes), the header chunk (25) and its own length (4).
+/// Where the type of the control chunk stands: after the signature (8 bytes), the header chunk (25) and its own length
+/// (4).
 const CONTROL_CHUNK: u64 = 37;
 
 pub(super) struct Encoder {
@@ -38,7 +40,8 @@ impl Encoder {
         encoder.set_depth(png::BitDepth::Eight);
         encoder.set_compression(png::Compression::Balanced);
         encoder.set_animated(u32::MAX, 0).map_err(std::io::Error::from)?;
-        // A delay is a fraction of 16-bit numbers: in units of a tenth of a millisecond, or exact where the rate is a whole number.
+        // A delay is a fraction of 16-bit numbers: in units of a tenth of a millisecond, or exact where the rate is a
+        // whole number.
         let (numerator, denominator) =
             if fps.fract() == 0.0 { (1, fps as u16) } else { ((1e4 / fps).round() as u16, 10_000) };
         encoder.set_frame_delay(numerator, denominator).map_err(std::io::Error::from)?;

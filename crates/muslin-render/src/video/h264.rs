@@ -1,7 +1,7 @@
 //! H.264 by `OpenH264`, into an MP4 file.
 //!
-//! Y, Cb and Cr are those of BT.709 in the limited range (16 to 235), and the stream says so: what every player assumes of high-definition video. Chroma is
-//! the mean of 2 × 2 pixels.
+//! Y, Cb and Cr are those of BT.709 in the limited range (16 to 235), and the stream says so: what every player assumes
+//! of high-definition video. Chroma is the mean of 2 × 2 pixels.
 
 use std::fs::File;
 
@@ -32,9 +32,9 @@ impl Encoder {
     pub(super) const EXTENSION: &'static str = "mp4";
 
     pub(super) fn new(file: File, width: usize, height: usize, fps: f64) -> Result<Self, Failure> {
-        // 0.2 bits a pixel is more than smooth pictures need; the bounds on the quantiser keep the quality even: still frames
-        // do not spend it all, and a burst of motion does not fall apart. The other modes of rate control leave out frames, or warn on
-        // standard error that they cannot.
+        // 0.2 bits a pixel is more than smooth pictures need; the bounds on the quantiser keep the quality even: still
+        // frames do not spend it all, and a burst of motion does not fall apart. The other modes of rate control leave
+        // out frames, or warn on standard error that they cannot.
         let bits = (0.2 * (width * height) as f64 * fps) as u32;
         let config = EncoderConfig::new()
             .rate_control_mode(RateControlMode::Bufferbased)

@@ -1,7 +1,7 @@
 //! Clips: pictures one after the other, in a format that browsers and chats play.
 //!
-//! With the feature `video` (the default) this is H.264 in an MP4 file, without it an animated PNG. The interface is the same;
-//! [`VideoWriter::EXTENSION`] says which one it is.
+//! With the feature `video` (the default) this is H.264 in an MP4 file, without it an animated PNG. The interface is
+//! the same; [`VideoWriter::EXTENSION`] says which one it is.
 
 #[cfg(not(feature = "video"))]
 mod apng;

@@ -19,8 +19,8 @@
 //! mdat                     the frames: NAL units, each after its length
 //! ```
 //!
-//! How long the index is, is known at the end only. So frames are written to the start of the file as they come, and moved back
-//! by the length of the index once, when the file is finished.
+//! How long the index is, is known at the end only. So frames are written to the start of the file as they come, and
+//! moved back by the length of the index once, when the file is finished.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
@@ -131,7 +131,8 @@ impl<W: Read + Write + Seek> Muxer<W> {
         let (width, height) = (self.width as u32, self.height as u32);
         let mut b = Boxes::default();
         b.open(b"moov");
-        // Version 1 has times of 64 bits; created and changed at no particular time, so that equal clips are equal files.
+        // Version 1 has times of 64 bits; created and changed at no particular time, so that equal clips are equal
+        // files.
         b.open(b"mvhd").u32(1 << 24).u64(0).u64(0).u32(TIME_SCALE).u64(duration);
         b.u32(0x1_0000).u16(0x100).zeros(10).matrix().zeros(24).u32(2).close();
         b.open(b"trak");
@@ -162,7 +163,8 @@ impl<W: Read + Write + Seek> Muxer<W> {
         b.open(b"stsd").u32(0).u32(1);
         b.open(b"avc1").zeros(6).u16(1).zeros(16).u16(self.width as u16).u16(self.height as u16);
         b.u32(72 << 16).u32(72 << 16).u32(0).u16(1).zeros(32).u16(24).u16(0xffff);
-        // Profile, its flags and the level stand in the sequence parameters. Lengths have 4 bytes; one set of each kind.
+        // Profile, its flags and the level stand in the sequence parameters. Lengths have 4 bytes; one set of each
+        // kind.
         b.open(b"avcC").bytes(&[1, sps[1], sps[2], sps[3], 0xff, 0xe1]);
         b.u16(sps.len() as u16).bytes(sps).bytes(&[1]).u16(pps.len() as u16).bytes(pps);
         // From the high profile on, the pixel format is repeated here: 4:2:0 in 8 bits.

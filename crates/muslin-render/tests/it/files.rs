@@ -49,6 +49,8 @@ fn a_png_that_cannot_be_written_says_where() {
 #[test]
 fn a_clip_has_its_frames() {
     let path = path("clip").with_extension(VideoWriter::EXTENSION);
+    // Left from a run before, perhaps.
+    let _ = fs::remove_file(&path);
     let mut renderer = Renderer::new(160, 96, 2).expect("a size that fits");
     let mut clip = VideoWriter::create(&path, 160, 96, 24.0).expect("the file can be written");
     for frame in 0..9 {

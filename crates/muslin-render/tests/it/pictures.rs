@@ -44,7 +44,8 @@ fn a_ball_has_a_round_outline_of_the_right_size() {
     let (size, samples) = (400, 4);
     let (picture, background) = (draw(&scene, size, size, samples), draw(&empty(camera), size, size, samples));
     let covered = difference(&picture, &background) as f64;
-    // The outline is where rays touch: its tangent is r / √(d² − r²), and the half width of the picture has the tangent 1/4.
+    // The outline is where rays touch: its tangent is r / √(d² − r²), and the half width of the picture has the tangent
+    // 1/4.
     let radius = 1.0 / 63.0_f64.sqrt() / 0.25 * 0.5 * size as f64;
     let expected = std::f64::consts::PI * radius * radius;
     assert!((covered / expected - 1.0).abs() < 0.01, "{covered} pixels instead of {expected}");
@@ -56,7 +57,8 @@ fn a_shadow_darkens_the_ground() {
     let ground = Scene { ground: Some(-0.5), ..empty(camera) };
     let scene = Scene { solids: vec![Solid::Sphere { center: [0.0, 0.5, 0.0], radius: 0.5 }], ..ground.clone() };
     let (lit, shaded) = (draw(&ground, 160, 120, 2), draw(&scene, 160, 120, 2));
-    // The ball is 0.5 above the ground, the light comes along (−0.62, 1, 0.42): its shadow is to the right and behind it.
+    // The ball is 0.5 above the ground, the light comes along (−0.62, 1, 0.42): its shadow is to the right and behind
+    // it.
     let darkest = lit
         .pixels
         .iter()

@@ -61,7 +61,6 @@ fn free_fall_is_a_parabola_ahead_by_half_a_step() {
             let expected = Vec3::new(1.0, 3.0 + 0.5 * g + 0.5 * g / n, -0.5);
             let error = (center(&simulation) - expected).norm();
             let bound = 2.0 * epsilon * n * n.sqrt();
-            eprintln!("{precision} {substeps} {error:.1e} {bound:.1e}");
             assert!(error <= bound, "{precision}, {substeps} substeps: off by {error:.1e} m, bound {bound:.1e}");
             let velocity = mean_velocity(&simulation);
             let error = (velocity - Vec3::new(1.0, 3.0 + g, -0.5)).norm();
@@ -104,9 +103,7 @@ const BENDS: [&str; 4] = [
 fn scales(simulation: &Simulation) -> (f64, f64) {
     let (model, state) = (simulation.model(), simulation.state());
     let vectors = state.positions.iter().zip(&state.velocities);
-    vectors.zip(&model.masses).fold((0.0, 0.0), |(p, l), ((x, v), m)| {
-        (p + m * v.norm(), l + m * x.norm() * v.norm())
-    })
+    vectors.zip(&model.masses).fold((0.0, 0.0), |(p, l), ((x, v), m)| (p + m * v.norm(), l + m * x.norm() * v.norm()))
 }
 
 #[test]
@@ -138,8 +135,7 @@ fn a_spinning_sheet_slows_down_by_the_square_of_the_turn_of_a_step_and_no_more()
     for kind in ["xpbd", "pbd"] {
         for bend in BENDS {
             for substeps in [10, 20, 40] {
-                let solver =
-                    format!(r#"kind = "{kind}", precision = "f64", substeps = {substeps}, iterations = 2"#);
+                let solver = format!(r#"kind = "{kind}", precision = "f64", substeps = {substeps}, iterations = 2"#);
                 let mut simulation = tumbling(&solver, bend, 0.0, 3.0);
                 let before = momenta(&simulation).1.norm();
                 let mut last = before;
@@ -223,66 +219,89 @@ fn velocities_decay_at_the_rate_of_the_material_whatever_the_substeps() {
     }
 }
 
+fn total_energy(simulation: &Simulation) -> f64 {
+    let d = simulation.diagnose();
+    d.kinetic_energy + d.elastic_energy + d.gravity_energy
+}
+
+/// A sheet of 0.2 kg that is let go flat, held at two corners.
+fn pinned(solver: &str, bend: &str) -> Simulation {
+    simulation(&format!(
+        r#"
+        solver = {{ kind = "xpbd", {solver} }}
+        [[cloth]]
+        grid = {{ size = [1.0, 1.0], cells = [8, 8] }}
+        material = {{ density = 0.2, stretch = {{ model = "spring", stiffness = 1000 }}, bend = {{ {bend} }} }}
+        pins = [ {{ vertices = [0, 8] }} ]
+        "#
+    ))
+}
+
 #[test]
-fn the_energy_of_a_pinned_cloth_never_grows() {
-    for bend in BENDS {
-        for (precision, rounding) in [("f64", 1e-12), ("f32", 1e-5)] {
-            let mut simulation = simulation(&format!(
-                r#"
-                solver = {{ kind = "xpbd", precision = "{precision}", substeps = 10 }}
-                [[cloth]]
-                grid = {{ size = [1.0, 1.0], cells = [10, 10] }}
-                material = {{ density = 0.2, stretch = {{ model = "spring", stiffness = 1000 }}, bend = {{ {bend} }} }}
-                pins = [ {{ vertices = [0, 10] }} ]
-                "#
-            ));
-            let total = |simulation: &Simulation| {
-                let d = simulation.diagnose();
-                d.kinetic_energy + d.elastic_energy + d.gravity_energy
-            };
-            let initial = total(&simulation);
-            // What the fall releases: 0.2 kg over half a metre.
-            let (scale, mut last, mut growth) = (0.981, initial, 0.0_f64);
+fn the_energy_of_a_pinned_cloth_falls_in_every_frame_once_iterations_converge() {
+    // A velocity of up to 4 m/s is known to ε L/h.
+    let rounding = |epsilon: f64| 0.2 * 4.0 * epsilon * 600.0;
+    for (number, bend) in BENDS.into_iter().enumerate() {
+        for (precision, epsilon) in [("f64", f64::EPSILON), ("f32", f64::from(f32::EPSILON))] {
+            if precision == "f32" && number > 0 {
+                continue; // what single precision adds is rounding, and one model shows it
+            }
+            let mut simulation = pinned(&format!(r#"precision = "{precision}", substeps = 10, iterations = 10"#), bend);
+            let mut last = total_energy(&simulation);
             for frame in 1..=600 {
                 advance(&mut simulation);
-                let now = total(&simulation);
+                let now = total_energy(&simulation);
                 assert!(
-                    now <= initial + rounding * scale,
-                    "{precision} {bend}: {initial} J became {now} J in frame {frame}"
+                    now <= last + rounding(epsilon),
+                    "{precision} {bend}: {last} J became {now} J in frame {frame}, {:.1e} J more",
+                    now - last
                 );
-                growth = growth.max((now - last) / scale);
                 last = now;
             }
-            eprintln!("{precision} {bend}: growth {growth:.2e} final {last}");
+            assert!(last < -0.5, "{precision} {bend}: {last} J after 10 s: did it fall at all?");
+        }
+    }
+}
+
+/// One iteration leaves an error in stiff springs that counts as energy, and comes and goes from frame to frame; with
+/// small steps it stays below what the cloth began with.
+#[test]
+fn the_energy_of_a_pinned_cloth_never_exceeds_the_initial_one_with_small_steps() {
+    for bend in BENDS {
+        let mut simulation = pinned(r#"precision = "f64", substeps = 40"#, bend);
+        let initial = total_energy(&simulation);
+        for frame in 1..=600 {
+            advance(&mut simulation);
+            let now = total_energy(&simulation);
+            assert!(now <= initial + 1e-12, "{bend}: {initial} J became {now} J in frame {frame}");
         }
     }
 }
 
 #[test]
-fn explore_energy() {
-    for bend in BENDS {
-        for (substeps, iterations) in [(10, 1), (10, 10), (10, 100), (40, 1), (40, 10), (100, 1), (400, 1)] {
-            let mut simulation = simulation(&format!(
-                r#"
-                solver = {{ kind = "xpbd", precision = "f64", substeps = {substeps}, iterations = {iterations} }}
-                [[cloth]]
-                grid = {{ size = [1.0, 1.0], cells = [10, 10] }}
-                material = {{ density = 0.2, stretch = {{ model = "spring", stiffness = 1000 }}, bend = {{ {bend} }} }}
-                pins = [ {{ vertices = [0, 10] }} ]
-                "#
-            ));
-            let mut most = 0.0_f64;
-            let mut last = 0.0_f64;
-            let mut growth = 0.0_f64;
-            for _ in 1..=120 {
-                advance(&mut simulation);
-                let d = simulation.diagnose();
-                let now = d.kinetic_energy + d.elastic_energy + d.gravity_energy;
-                most = most.max(now);
-                growth = growth.max(now - last);
-                last = now;
+fn explore_internal() {
+    for tau in [0.0, 1e-3, 1e-2, 0.1] {
+        let solver = r#"kind = "xpbd", precision = "f64", substeps = 10, iterations = 2"#;
+        let text = format!(
+            r#"
+        fps = 100
+        gravity = [0, 0, 0]
+        solver = {{ {solver} }}
+        [[cloth]]
+        grid = {{ size = [1.0, 1.0], cells = [8, 8], diagonals = "isotropic" }}
+        material = {{ density = 0.2, stretch = {{ model = "spring", stiffness = 1000, damping = {tau:?} }}, bend = {{ model = "dihedral", stiffness = 1e-3, damping = {tau:?} }} }}
+        "#
+        );
+        let mut simulation = simulation(&text);
+        let axis = Vec3::new(0.6, 0.0, 0.8) * 3.0;
+        set_state(&mut simulation, |state| {
+            for (x, v) in state.positions.iter_mut().zip(&mut state.velocities) {
+                *v = axis.cross(*x) + Vec3::new(0.3, -0.2, 0.1);
             }
-            eprintln!("{bend}: {substeps} {iterations}: most {most:.2e} growth {growth:.2e} last {last}");
-        }
+        });
+        let (p, l) = momenta(&simulation);
+        run(&mut simulation, 100);
+        let (p2, l2) = momenta(&simulation);
+        eprintln!("tau {tau}: P {:.1e} L loss {:.4e} strain {:.2e}", (p2 - p).norm() / p.norm(), 1.0 - l2.norm() / l.norm(), simulation.diagnose().max_strain);
     }
 }

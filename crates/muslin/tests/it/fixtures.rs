@@ -44,7 +44,10 @@ fn stencil(list: &Value) -> [Vec3<f64>; 4] {
 #[track_caller]
 fn close(got: f64, expected: f64, tolerance: f64, what: &str) {
     let error = (got - expected).abs() / expected.abs();
-    assert!(got == expected || error <= tolerance, "{what}: {got:e}, expected {expected:e}, relative error {error:.1e}");
+    assert!(
+        got == expected || error <= tolerance,
+        "{what}: {got:e}, expected {expected:e}, relative error {error:.1e}"
+    );
 }
 
 /// Compares vectors relative to the longest of `expected`.
@@ -143,7 +146,10 @@ fn a_hanging_particle_takes_the_first_step_of_the_closed_form_and_rests_at_its_f
         close(length, num(case, "y_step1"), 1e-13, &format!("length of case {i}"));
         // C is 1e-5 to 1e-3 of a length of 1 m: 1e-13 of the length is what rounding leaves.
         let (expected, scale) = (num(case, "lambda_step1"), num(case, "mass") * 1.0);
-        assert!((lambda - expected).abs() <= 1e-15 * scale.max(1.0), "λ of case {i}: {lambda:e}, expected {expected:e}");
+        assert!(
+            (lambda - expected).abs() <= 1e-15 * scale.max(1.0),
+            "λ of case {i}: {lambda:e}, expected {expected:e}"
+        );
         let resting = 1.0 + num(case, "static_elongation");
         let (length, lambda) = hang(case, resting, 0.0);
         close(length, resting, 1e-13, &format!("fixed point of case {i}"));
@@ -214,8 +220,9 @@ fn steps_of_isometric_bending_as_a_scalar_and_as_a_vector_are_the_closed_forms()
         let (x, w, h) = (stencil(&case["y"]), nums::<4>(&case["w"]), num(case, "xpbd_dt"));
         let rest_x = stencil(&case["rest"]);
         let weights = cotangent_weights(&rest_x);
-        let area = 0.5 * ((rest_x[1] - rest_x[0]).cross(rest_x[2] - rest_x[0]).norm()
-            + (rest_x[1] - rest_x[0]).cross(rest_x[3] - rest_x[0]).norm());
+        let area = 0.5
+            * ((rest_x[1] - rest_x[0]).cross(rest_x[2] - rest_x[0]).norm()
+                + (rest_x[1] - rest_x[0]).cross(rest_x[3] - rest_x[0]).norm());
         let what = |name: &str| format!("{name} of case {i}");
 
         let alpha = num(case, "xpbd_alpha");

@@ -2,10 +2,11 @@
 //! reads back as the same scene.
 
 use muslin::catalog;
+use muslin::mesh::Diagonals;
 use muslin::parameter::{Entry, Kind, Parameter, Setting, Settings};
 use muslin::scene::{
-    Choice, Cloth, Collider, ColliderShape, Contact, Diagonals, Ease, Finding, Material, Override, Path, Pin, Scene,
-    Select, Selection, Shape, View, Waypoint, Wind, parse,
+    Choice, Cloth, Collider, ColliderShape, Contact, Ease, Finding, Material, Override, Path, Pin, Scene, Select,
+    Selection, Shape, View, Waypoint, Wind, parse,
 };
 use proptest::collection::vec;
 use proptest::option;

@@ -1,6 +1,14 @@
 //! Integration tests of the library.
 
+mod bad_scenes;
 mod common;
+mod determinism;
 mod dynamics;
+mod errors;
 mod fixtures;
+mod friction;
+mod fuzz_scenes;
+mod order;
+mod pins;
 mod statics;
+mod stiffness;
