@@ -32,8 +32,8 @@ impl Builtin {
     }
 }
 
-/// Says that there is no such scene, which one may be meant, and which there are.
-pub(crate) fn unknown(name: &str) -> String {
+/// Says that `name` is not `what` it should be, which scene may be meant, and which there are.
+pub(crate) fn unknown(name: &str, what: &str) -> String {
     /// As close as clap wants its own suggestions.
     const CLOSE: f64 = 0.7;
     let closeness = |scene: &&Builtin| strsim::jaro(name, scene.name);
@@ -43,7 +43,7 @@ pub(crate) fn unknown(name: &str) -> String {
         None => ";".to_owned(),
     };
     let names: Vec<&str> = BUILTINS.iter().map(|scene| scene.name).collect();
-    format!("{name:?} is neither a built-in scene nor a file{hint} the built-in scenes are {}", names.join(", "))
+    format!("{name:?} is {what}{hint} the built-in scenes are {}", names.join(", "))
 }
 
 #[cfg(test)]
@@ -64,10 +64,10 @@ mod tests {
     #[test]
     fn slips_are_recognised() {
         assert_eq!(
-            unknown("drap"),
+            unknown("drap", "neither a built-in scene nor a file"),
             "\"drap\" is neither a built-in scene nor a file; did you mean \"drape\"? the built-in scenes are \
              drape, hanging, flag, curtain, box_edge, twist, swing, sleeve"
         );
-        assert!(!unknown("xyz").contains("mean"));
+        assert!(!unknown("xyz", "no scene").contains("mean"));
     }
 }

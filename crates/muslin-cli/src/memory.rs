@@ -7,7 +7,7 @@ const VERTEX_BYTES: usize = 600;
 /// Bytes of an element: stencil, rest data in both precisions, multiplier.
 const ELEMENT_BYTES: usize = 100;
 
-/// An estimate of the memory of a run [bytes].
+/// An estimate of the memory of a run, in bytes.
 pub(crate) fn estimate(model: &Model) -> usize {
     let elements: usize = model.terms.iter().map(|term| term.element_count()).sum();
     VERTEX_BYTES * model.masses.len() + ELEMENT_BYTES * elements

@@ -14,7 +14,7 @@ use crate::failure::{Failure, cannot_read};
 use crate::findings::Findings;
 use crate::place;
 
-/// Longest run [s], as the scene files have it.
+/// Longest run, in s, as the scene files have it.
 const LONGEST: f64 = 1e5;
 
 /// The text of a scene, and where it is from.
@@ -42,16 +42,16 @@ impl SceneFile {
         match Builtin::find(name).filter(|_| !looks_like_path) {
             Some(scene) => Ok(Self { label: format!("built-in {name}"), text: scene.text.to_owned(), path: None }),
             None if looks_like_path || Path::new(name).is_file() => Self::read(name),
-            None => Err(Failure::Usage(builtin::unknown(name))),
+            None => Err(Failure::Usage(builtin::unknown(name, "neither a built-in scene nor a file"))),
         }
     }
 
     fn read(name: &str) -> Result<Self, Failure> {
         let path = PathBuf::from(name);
         let bytes = fs::read(&path).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound | io::ErrorKind::IsADirectory | io::ErrorKind::NotADirectory => {
-                Failure::Usage(cannot_read(&path, error).to_string())
-            }
+            io::ErrorKind::NotFound | io::ErrorKind::IsADirectory | io::ErrorKind::NotADirectory => Failure::Usage(
+                format!("{}; give a scene file, or a name that `muslin scenes` lists", cannot_read(&path, error)),
+            ),
             _ => cannot_read(&path, error).into(),
         })?;
         match String::from_utf8(bytes) {

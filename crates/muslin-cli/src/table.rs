@@ -37,7 +37,8 @@ impl fmt::Display for Table {
             let mut line = String::new();
             for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
                 let gap = " ".repeat(width - letters(cell));
-                let (before, after) = if self.numbers.contains(&column) { (gap.as_str(), "") } else { ("", gap.as_str()) };
+                let (before, after) =
+                    if self.numbers.contains(&column) { (gap.as_str(), "") } else { ("", gap.as_str()) };
                 line.push_str(&format!("  {before}{cell}{after}"));
             }
             write!(f, "{}{}", if i == 0 { "" } else { "\n" }, line.trim_end())?;

@@ -78,7 +78,7 @@ pub struct Worker<'a> {
 }
 
 /// Below this many items a sweep is not worth sharing: a barrier costs about as much.
-const SHARE_MIN: usize = 256;
+const SHARE_MIN: usize = 64;
 
 impl Worker<'_> {
     /// Whether this is the thread that keeps the books.

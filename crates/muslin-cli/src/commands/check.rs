@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use crate::args::CheckArguments;
 use crate::console::{note, say};
 use crate::failure::Failure;
+use crate::memory;
 use crate::mesh_files::MeshFiles;
 use crate::scene_file::SceneFile;
-use crate::memory;
 
 pub(super) fn check(arguments: &CheckArguments) -> Result<(), Failure> {
     let file = SceneFile::open(&arguments.scene)?;

@@ -33,7 +33,10 @@ const COLLIDERS: &[ColliderKind] = &[
     ColliderKind {
         name: "plane",
         summary: "the half space below a plane",
-        keys: &[required("point", "m", "a point of the plane"), required("normal", "", "out of the body, of any length")],
+        keys: &[
+            required("point", "m", "a point of the plane"),
+            required("normal", "", "out of the body, of any length"),
+        ],
     },
     ColliderKind {
         name: "sphere",
@@ -55,7 +58,12 @@ const COLLIDERS: &[ColliderKind] = &[
         keys: &[
             required("center", "m", "its middle"),
             required("size", "m", "its full extents"),
-            ColliderKey { name: "rotate", unit: "degrees", default: Some("[0, 0, 0]"), meaning: "about x, then y, then z" },
+            ColliderKey {
+                name: "rotate",
+                unit: "degrees",
+                default: Some("[0, 0, 0]"),
+                meaning: "about x, then y, then z",
+            },
         ],
     },
 ];

@@ -26,7 +26,7 @@ fn list() -> Result<(), Failure> {
 
 /// Never over an existing file, which may hold somebody's work.
 fn write(name: &str, out: Option<&Path>) -> Result<(), Failure> {
-    let scene = Builtin::find(name).ok_or_else(|| Failure::Usage(builtin::unknown(name)))?;
+    let scene = Builtin::find(name).ok_or_else(|| Failure::Usage(builtin::unknown(name, "no built-in scene")))?;
     let path = out.map_or_else(|| PathBuf::from(format!("{name}.toml")), Path::to_owned);
     let written = File::create_new(&path).and_then(|mut file| file.write_all(scene.text.as_bytes()));
     written.map_err(|error| match error.kind() {

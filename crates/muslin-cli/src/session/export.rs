@@ -2,9 +2,9 @@
 
 use muslin_io::{Clip, Exported, Format, IoError};
 
+use super::caches;
 use super::plan::Plan;
 use super::rest::Rest;
-use super::caches;
 
 /// Writes the motion of one cloth in one format.
 pub(super) fn export(plan: &Plan, format: &Format, rest: &Rest<'_>) -> Result<Exported, IoError> {

@@ -14,15 +14,8 @@ const FREE: [&str; 2] = ["duration", "view"];
 
 /// A fingerprint of everything that decides about the motion.
 pub(crate) fn fingerprint(scene: &Scene, meshes: &MeshFiles) -> u64 {
-    let view = View {
-        size: [0, 0],
-        eye: None,
-        target: None,
-        direction: None,
-        fov: 0.0,
-        ground: false,
-        ground_height: None,
-    };
+    let view =
+        View { size: [0, 0], eye: None, target: None, direction: None, fov: 0.0, ground: false, ground_height: None };
     let mut moving = Scene { duration: 1.0, view, ..scene.clone() };
     let mut hash = Fnv::new().with(env!("CARGO_PKG_VERSION").as_bytes());
     for cloth in &mut moving.cloths {
@@ -72,7 +65,8 @@ mod tests {
 
     #[test]
     fn the_first_difference_is_named() {
-        let earlier = "duration = 1.0\nfps = 60.0\n[solver]\nsubsteps = 20\n[[cloth]]\nscale = 1.0\ntranslate = [0, 1, 0]\n";
+        let earlier =
+            "duration = 1.0\nfps = 60.0\n[solver]\nsubsteps = 20\n[[cloth]]\nscale = 1.0\ntranslate = [0, 1, 0]\n";
         let said = |from: &str, to: &str| difference(earlier, &earlier.replace(from, to));
         assert_eq!(said("", ""), None);
         assert_eq!(said("duration = 1.0", "duration = 2.0"), None, "may change");

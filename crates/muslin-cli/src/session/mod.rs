@@ -218,7 +218,11 @@ impl Session {
         let message = format!("{message}; {}", self.kept());
         self.end(Outcome::Failed);
         self.report.summary.error = Some(message.clone());
-        if is_state_good { self.save().ok() } else { self.write_report().ok() };
+        if is_state_good {
+            self.save().ok()
+        } else {
+            self.write_report().ok()
+        };
         Failure::Failed(message)
     }
 
@@ -294,7 +298,10 @@ fn summary(plan: &Plan, simulation: &Simulation) -> Summary {
         outcome: Outcome::Running,
         error: None,
         warnings: plan.warnings.list.iter().map(|w| w.display(&plan.warnings.label).to_string()).collect(),
-        formats: std::iter::once("npy").chain(plan.formats.iter().map(|format| format.name)).map(str::to_owned).collect(),
+        formats: std::iter::once("npy")
+            .chain(plan.formats.iter().map(|format| format.name))
+            .map(str::to_owned)
+            .collect(),
         files: own.into_iter().chain(inputs).chain(cloths.iter().flat_map(of_cloth)).collect(),
         cloths,
         stages_ms: StagesMs::default(),

@@ -145,7 +145,8 @@ fn encode(mut video: VideoWriter, pictures: &Receiver<Picture>) -> Result<VideoW
 /// The size of the film for a picture of `size`: the same shape, no larger than a preview needs.
 fn film_size(size: [u32; 2]) -> [usize; 2] {
     let [width, height] = size.map(f64::from);
-    let factor = (f64::from(FILM_SIZE[0]) / width.max(height)).min(f64::from(FILM_SIZE[1]) / width.min(height)).min(1.0);
+    let factor =
+        (f64::from(FILM_SIZE[0]) / width.max(height)).min(f64::from(FILM_SIZE[1]) / width.min(height)).min(1.0);
     // Even, as video wants it, and not below the smallest that encoders take.
     [width, height].map(|side| ((0.5 * factor * side).round().max(8.0) as usize) * 2)
 }

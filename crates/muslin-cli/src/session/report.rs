@@ -71,7 +71,7 @@ pub(crate) struct Cloth {
     pub(crate) triangles: usize,
     pub(crate) edges: usize,
     pub(crate) hinges: usize,
-    /// [kg]
+    /// In kg.
     pub(crate) mass: f64,
 }
 
@@ -120,7 +120,7 @@ impl StagesMs {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Frame {
     pub(crate) frame: usize,
-    /// [s]
+    /// In s.
     pub(crate) time: f64,
     /// Of the step alone, without measuring and writing.
     pub(crate) wall_ms: f64,
@@ -192,7 +192,7 @@ impl Report {
         Ok(text)
     }
 
-    /// Whether no vertex was faster than `speed` [m/s] in any frame of the last half second.
+    /// Whether no vertex was faster than `speed`, in m/s, in any frame of the last half second.
     pub(crate) fn is_at_rest(&self, speed: f64, fps: f64) -> bool {
         let window = (0.5 * fps).ceil().max(1.0) as usize;
         let last = self.frames.len().checked_sub(window).map(|start| &self.frames[start..]);

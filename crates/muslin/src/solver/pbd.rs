@@ -1,7 +1,7 @@
 //! Position-based dynamics.
 //!
 //! ```text
-//! predict   v ← (v + h (g + f/m)) e^(−dh),  x ← x + h v
+//! predict   v ← v e^(−dh) + h (g + f/m),  x ← x + h v
 //! project   s = C / Σ w‖∇C‖²,   x ← x − k′ w ∇C s
 //! update    v ← (x − xⁿ)/h
 //! ```

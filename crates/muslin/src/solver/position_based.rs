@@ -315,6 +315,7 @@ impl<'a, R: Real> Substep<'a, R> {
                     if let Some(pose) = &pin_poses[pin as usize] {
                         let target = pose.apply(self.model.initial_positions[i]);
                         arrays.particles.set(i, Particle::new(target.cast(), R::ZERO));
+                        arrays.velocities.set(i, Vec3::ZERO);
                         continue;
                     }
                     inverse_mass = R::from_f64(self.model.inverse_masses[i]);
@@ -322,16 +323,23 @@ impl<'a, R: Real> Substep<'a, R> {
                 if inverse_mass == R::ZERO {
                     continue; // a vertex of no triangle has no mass and stays
                 }
-                let mut velocity = arrays.velocities.get(i) + self.gravity_step;
+                // Damping slows what moves; it takes nothing from the weight.
+                let mut velocity = arrays.velocities.get(i) * decay + self.gravity_step;
                 if self.wind.is_some() {
                     let force = self.model.vertex_triangles.of(i as u32).iter();
                     let force = force.fold(Vec3::ZERO, |sum, &t| sum + arrays.wind_forces.get(t as usize));
                     velocity += force * (inverse_mass * self.step);
                 }
-                let moved = particle.position() + velocity * (decay * self.step);
-                arrays.particles.set(i, Particle::new(moved, inverse_mass));
+                arrays.velocities.set(i, velocity);
+                arrays.particles.set(i, Particle::new(self.predicted(particle.position(), velocity), inverse_mass));
             }
         }
+    }
+
+    /// Where a vertex would be at the end of the substep on its own, in m.
+    #[inline(always)]
+    fn predicted(&self, start: Vec3<R>, velocity: Vec3<R>) -> Vec3<R> {
+        start + velocity * self.step
     }
 
     fn collide(&self, worker: &Worker<'_>, arrays: &Arrays<'_, R>, obstacles: &[Obstacle<R>]) {
@@ -364,8 +372,11 @@ impl<'a, R: Real> Substep<'a, R> {
 
     fn update(&self, worker: &Worker<'_>, arrays: &Arrays<'_, R>) {
         for i in worker.share(0..arrays.particles.len()) {
-            let moved = arrays.particles.get(i).position() - arrays.previous.get(i);
-            arrays.velocities.set(i, moved * self.inverse_step);
+            // v = (x − xⁿ)/h, written as the predicted velocity plus the correction: the rounding of the position,
+            // divided by a small h, would be a velocity of its own and let single precision drift.
+            let velocity = arrays.velocities.get(i);
+            let correction = arrays.particles.get(i).position() - self.predicted(arrays.previous.get(i), velocity);
+            arrays.velocities.set(i, velocity + correction * self.inverse_step);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Extended position-based dynamics with small steps.
 //!
 //! ```text
-//! predict   v ← (v + h (g + f/m)) e^(−dh),  x ← x + h v
+//! predict   v ← v e^(−dh) + h (g + f/m),  x ← x + h v
 //! project   Δλ = (−C − α̃λ − γ ∇C·(x − xⁿ)) / ((1 + γ) Σ w‖∇C‖² + α̃),   x ← x + w ∇C Δλ,   λ ← λ + Δλ
 //! update    v ← (x − xⁿ)/h
 //! ```

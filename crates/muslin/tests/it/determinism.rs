@@ -6,6 +6,8 @@ use crate::common::{compiled, run, simulation_on};
 
 /// A cloth of `cells` with everything on: wind, two colliders of which one moves, pins that move and one that lets go.
 fn scene(kind: &str, precision: &str, cells: [u32; 2], bend: &str) -> String {
+    // PBD has no internal damping.
+    let bend = if kind == "pbd" { bend.replace(", damping = 1e-3", "") } else { bend.to_owned() };
     format!(
         r#"
         wind = {{ velocity = [1, 0.5, 3], drag = 1.0, lift = 0.4 }}
@@ -59,8 +61,8 @@ fn the_bits_do_not_depend_on_the_number_of_threads() {
     }
 }
 
-/// A sweep is shared from 256 bundles of a colour on, which takes a larger sheet than 32 × 32: four springs or hinges
-/// make a bundle in single precision. 97 × 83 leaves tails in the lanes of most colours.
+/// A sweep is shared from 64 bundles of a colour on; four springs or hinges make a bundle in single precision.
+/// 97 × 83 leaves tails in the lanes of most colours.
 #[test]
 fn the_bits_do_not_depend_on_the_number_of_threads_where_the_sweeps_are_shared() {
     for kind in ["xpbd", "pbd"] {
@@ -68,7 +70,7 @@ fn the_bits_do_not_depend_on_the_number_of_threads_where_the_sweeps_are_shared()
             let text = scene(kind, "f32", [97, 83], bend);
             for term in &compiled(&text).model.terms {
                 let in_a_color = term.element_count() / term.color_count();
-                assert!(in_a_color > 4 * 256, "{}: only {in_a_color} elements in a colour", term.name());
+                assert!(in_a_color > 4 * 64, "{}: only {in_a_color} elements in a colour", term.name());
             }
             let alone = hash_after(&text, 1, 2);
             for threads in [2, 3, 8] {

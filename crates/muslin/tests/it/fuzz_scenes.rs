@@ -42,7 +42,7 @@ color = [0.2, 0.3, 1]
 [cloth.material]
 fabric = 'wool'
 damping = 0.1
-stretch = { model = "spring", compliance = 1e-4, damping = 0.01 }
+stretch = { model = "spring", compliance = 1e-4, damping = 0 }
 bend.model = "distance"
 bend.k = 0.25
 [[cloth.pins]]
@@ -268,17 +268,18 @@ fn setting(kind: Kind) -> BoxedStrategy<Setting> {
     }
 }
 
-/// Any settings of an entry, in the one order there is; `k` only where it is allowed.
-fn choice(entries: Vec<&'static Entry>, allow_k: bool) -> impl Strategy<Value = Choice> {
+/// Any settings of an entry, in the one order there is; `k`, and no internal damping, only for PBD.
+fn choice(entries: Vec<&'static Entry>, is_pbd: bool) -> impl Strategy<Value = Choice> {
     select(entries).prop_flat_map(move |entry| {
-        let forms: Vec<&str> = entry.one_of.iter().copied().filter(|form| allow_k || *form != "k").collect();
+        let forms: Vec<&str> = entry.one_of.iter().copied().filter(|form| is_pbd || *form != "k").collect();
         let form = if forms.is_empty() { Just("").boxed() } else { select(forms).boxed() };
         let values: Vec<_> = entry.parameters.iter().map(|parameter| setting(parameter.kind)).collect();
         (form, values).prop_map(move |(form, values)| {
             let is_there = |p: &Parameter| p.name == form || p.default.is_some() && !entry.one_of.contains(&p.name);
             let mut settings = Settings::default();
             for (parameter, value) in entry.parameters.iter().zip(values).filter(|(p, _)| is_there(p)) {
-                settings.set(parameter.name, value);
+                let is_refused = is_pbd && parameter.name == "damping";
+                settings.set(parameter.name, if is_refused { Setting::Number(0.0) } else { value });
             }
             Choice { entry, settings }
         })
@@ -330,16 +331,16 @@ fn path() -> impl Strategy<Value = Path> {
     prop_oneof![Just(Path::still()), moving]
 }
 
-fn material(allow_k: bool) -> impl Strategy<Value = Material> {
+fn material(is_pbd: bool) -> impl Strategy<Value = Material> {
     // Without `k` a model whose only other form is missing cannot be written.
-    let stretch = choice(catalog::stretch_models().collect(), allow_k);
-    let bend = choice(catalog::bend_models().collect(), allow_k);
+    let stretch = choice(catalog::stretch_models().collect(), is_pbd);
+    let bend = choice(catalog::bend_models().collect(), is_pbd);
     let fabric = option::of(select(catalog::fabrics().collect::<Vec<_>>()));
     (fabric, number(5e-324, f64::INFINITY), number(0.0, f64::INFINITY), stretch, bend)
         .prop_map(|(fabric, density, damping, stretch, bend)| Material { fabric, density, damping, stretch, bend })
 }
 
-fn cloth(allow_k: bool) -> impl Strategy<Value = Cloth> {
+fn cloth(is_pbd: bool) -> impl Strategy<Value = Cloth> {
     let pin = (selection(), option::of(number(0.0, f64::INFINITY)), path()).prop_map(|(selection, until, path)| Pin {
         selection,
         until,
@@ -348,7 +349,7 @@ fn cloth(allow_k: bool) -> impl Strategy<Value = Cloth> {
     let channel = || number(0.0, 1.0);
     let placement = (vector(), vector(), extent(), vector());
     let color = option::of([channel(), channel(), channel()]);
-    (shape(), any::<bool>(), placement, material(allow_k), vec(pin, 0..3), color).prop_map(
+    (shape(), any::<bool>(), placement, material(is_pbd), vec(pin, 0..3), color).prop_map(
         |(shape, repair, (translate, rotate, scale, velocity), material, pins, color)| {
             let name = String::new();
             Cloth { name, shape, repair, translate, rotate, scale, velocity, material, pins, color }
@@ -390,13 +391,13 @@ fn view() -> impl Strategy<Value = View> {
 
 fn scenes() -> impl Strategy<Value = Scene> {
     choice(catalog::solvers().collect(), false).prop_flat_map(|solver| {
-        let allow_k = solver.entry.name == "pbd";
+        let is_pbd = solver.entry.name == "pbd";
         let wind = (vector(), number(0.0, 1e9), number(0.0, 1e9), number(0.0, 1e9))
             .prop_map(|(velocity, drag, lift, air_density)| Wind { velocity, drag, lift, air_density });
         let contact = (any::<bool>(), number(0.0, 1.0), number(0.0, f64::INFINITY))
             .prop_map(|(self_contact, thickness, friction)| Contact { self_contact, thickness, friction });
         let times = (number(1e-9, 1000.0), number(1.0, 1000.0), option::of(number(5e-324, f64::INFINITY)));
-        let things = (vec(cloth(allow_k), 1..3), vec(collider(), 0..3), view());
+        let things = (vec(cloth(is_pbd), 1..3), vec(collider(), 0..3), view());
         ("[a-zé_][ a-z0-9._-]{0,8}[a-z]", times, vector(), wind, contact, things).prop_map(
             move |(name, (duration, fps, stop_at_rest), gravity, wind, contact, (mut cloths, colliders, view))| {
                 for (i, cloth) in cloths.iter_mut().enumerate() {

@@ -64,7 +64,6 @@ fn a_compliant_spring_hangs_by_m_g_alpha_whatever_the_substeps_and_iterations() 
 
 /// Velocities decay, forces do not: damping is for the way to the equilibrium.
 #[test]
-#[ignore = "the solver damps the pull of gravity too: the particle rests at m g α e^(−dh)"]
 fn material_damping_takes_nothing_from_the_weight() {
     let expected = MASS * GRAVITY * COMPLIANCE;
     for substeps in [1, 4, 20] {

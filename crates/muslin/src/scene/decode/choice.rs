@@ -14,6 +14,8 @@ use crate::scene::suggest::nearest;
 /// The one solver that reads `k`, and the key itself.
 const PBD: &str = "pbd";
 const K: &str = "k";
+/// The key of internal damping, which PBD has no place for.
+const DAMPING: &str = "damping";
 /// The key that fabrics supply.
 const STIFFNESS: &str = "stiffness";
 
@@ -126,6 +128,10 @@ impl Family {
             if let Some(value) = value {
                 settings.set(parameter.name, value);
             }
+        }
+        let is_pbd = self.solver.is_some_and(|solver| solver.name == PBD);
+        if is_pbd && settings.number(DAMPING).is_some_and(|time| time > 0.0) {
+            t.key_error(DAMPING, format!("solver {PBD:?} has no internal damping; use \"xpbd\" or set it to 0"));
         }
         (form.is_some() || entry.one_of.is_empty()).then_some(settings)
     }

@@ -1,0 +1,106 @@
+//! `scenes`, `models`, `check` and the help.
+
+use serde_json::{Value, json};
+
+use crate::muslin::{Place, TINY};
+
+#[test]
+fn scenes_are_listed_and_written() {
+    let place = Place::empty();
+    let list = place.succeed("scenes").out;
+    let names: Vec<&str> = list.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(names, ["drape", "hanging", "flag", "curtain", "box_edge", "twist", "swing", "sleeve"]);
+    assert_eq!(
+        place.succeed("scenes --write hanging").out,
+        "wrote hanging.toml; run it with: muslin run hanging.toml\n"
+    );
+    assert!(place.text("hanging.toml").starts_with("# "));
+    place.succeed("scenes --write flag --out mine.toml");
+    place.succeed("check mine.toml");
+    let again = place.run("scenes --write hanging");
+    let expected = "error: hanging.toml exists already; give another file with --out\n";
+    assert_eq!((again.code, again.err.as_str()), (Some(1), expected), "nobody's work is overwritten");
+}
+
+#[test]
+fn models_are_listed() {
+    let place = Place::empty();
+    let text = place.succeed("models").out;
+    for word in ["spring", "isometric", "xpbd", "capsule", "cotton", "N/m", "required", "doi 10.4188/jte.61.69"] {
+        assert!(text.contains(word), "{word}");
+    }
+    let models: Value = serde_json::from_str(&place.succeed("models --json").out).expect("one JSON object");
+    for family in ["stretch", "bend", "solver", "collider", "fabric"] {
+        let entries = models[family].as_array().expect("a list");
+        assert!(!entries.is_empty(), "{family}");
+        for entry in entries {
+            assert!(entry["name"].is_string() && entry["summary"].is_string(), "{entry}");
+        }
+    }
+    let stiffness = &models["stretch"][0]["parameters"][0];
+    assert_eq!(json!(["name", "unit", "default"].map(|key| &stiffness[key])), json!(["stiffness", "N/m", 1000.0]));
+}
+
+#[test]
+fn a_sound_scene_is_summed_up() {
+    let place = Place::new();
+    let said = place.succeed("check tiny.toml");
+    assert!(said.out.starts_with("tiny.toml: the scene is sound\n"), "{}", said.out);
+    assert!(
+        said.out.contains("cloth \"sheet\": 25 vertices, 32 triangles, 56 edges, 40 hinges, 0.2000 kg"),
+        "{}",
+        said.out
+    );
+    assert!(said.out.contains("10 frames"), "{}", said.out);
+    assert_eq!(place.succeed("check tiny.toml --quiet").out, "");
+    let answer: Value = serde_json::from_str(&place.succeed("check tiny.toml --json --frames 7").out).expect("JSON");
+    assert_eq!([&answer["sound"], &answer["summary"]["frames"]], [&json!(true), &json!(7)]);
+    assert!(!place.path("out").exists(), "nothing is simulated");
+}
+
+#[test]
+fn check_tells_everything_at_once() {
+    let place = Place::empty();
+    let text =
+        TINY.replace("substeps = 4", "substeps = 0").replace("radius = 0.25", "radius = -1").replace("fps", "fsp");
+    place.write("bad.toml", text);
+    let said = place.run("check bad.toml");
+    assert_eq!((said.code, said.out.as_str()), (Some(2), ""));
+    let places: Vec<&str> = said.err.lines().filter(|line| line.starts_with("bad.toml:")).collect();
+    assert_eq!(places.len(), 3, "{}", said.err);
+    assert!(said.err.contains("\n3 | fsp = 100\n  | ^^^\n"), "a line with carets: {}", said.err);
+
+    let json = place.run("check bad.toml --json");
+    assert_eq!((json.code, json.err.as_str()), (Some(2), ""));
+    let answer: Value = serde_json::from_str(&json.out).expect("one object");
+    assert_eq!(answer["sound"], false);
+    assert_eq!(answer["findings"].as_array().map(Vec::len), Some(3));
+    assert_eq!(json!([answer["findings"][0]["line"], answer["findings"][0]["column"]]), json!([3, 1]));
+}
+
+#[test]
+fn builtin_scenes_are_sound() {
+    let place = Place::empty();
+    for line in place.succeed("scenes").out.lines() {
+        let name = line.split_whitespace().next().expect("a name");
+        place.succeed(&format!("check {name}"));
+    }
+}
+
+#[test]
+fn help_names_every_command_and_the_exit_codes() {
+    let help = Place::empty().succeed("--help").out;
+    for word in ["run", "check", "scenes", "models", "bench", "Exit codes"] {
+        assert!(help.contains(word), "{word}");
+    }
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_failure() {
+    let place = Place::empty();
+    let binary = env!("CARGO_BIN_EXE_muslin");
+    let script = format!("{{ '{binary}' models; echo $? >&2; }} | head -n 1");
+    let output =
+        std::process::Command::new("sh").arg("-c").arg(script).current_dir(place.path("")).output().expect("sh");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "0\n");
+}

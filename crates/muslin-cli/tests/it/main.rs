@@ -1,0 +1,8 @@
+//! Drives the real program in temporary folders, with scenes small enough to run in a blink.
+
+mod conformance;
+mod invocation;
+mod listings;
+mod muslin;
+mod refusals;
+mod resume;
