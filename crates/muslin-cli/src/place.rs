@@ -69,7 +69,7 @@ mod tests {
     fn keys_are_found_where_they_are_written() {
         let at = |path| origin(path, TEXT, &[]);
         assert_eq!(at("name"), Origin::File { line: 1, column: 8, width: 3 });
-        assert_eq!(at("cloth[0].pins[1].vertices"), Origin::File { line: 3, column: 43, width: 3 });
+        assert_eq!(at("cloth[0].pins[1].vertices"), Origin::File { line: 3, column: 42, width: 3 });
         for absent in ["", "fps", "cloth[1]", "cloth[0].pins[0].vertices", "name.first", "cloth.first"] {
             assert_eq!(at(absent), Origin::Scene, "{absent}");
         }

@@ -12,9 +12,6 @@ use crate::scene::{self, Choice, Scene, Select, Selection, Shape};
 use crate::state::State;
 use crate::topology::{Adjacency, Ordering, Topology, locality_order};
 
-/// Marks a vertex without a pin in [`Model::pin_of_vertex`].
-pub const NOT_PINNED: u32 = u32::MAX;
-
 /// Everything that does not change from step to step.
 ///
 /// Vertices of all cloths stand one cloth after the other, each cloth in an order chosen for cache locality.
@@ -31,8 +28,8 @@ pub struct Model {
     pub initial_positions: Vec<Vec3<f64>>,
     /// Held and led vertices.
     pub pins: Vec<Pin>,
-    /// Index into [`pins`](Self::pins) for each vertex, or [`NOT_PINNED`].
-    pub pin_of_vertex: Vec<u32>,
+    /// The vertices of the pins, rising, each once.
+    pub pinned: Vec<Pinned>,
     /// All triangles.
     pub triangles: Vec<[u32; 3]>,
     /// The triangles around each vertex.
@@ -81,6 +78,15 @@ impl Pin {
         // A substep that ends at the very time of release still holds.
         self.until.is_none_or(|until| time <= until).then(|| self.motion.pose(time))
     }
+}
+
+/// A vertex of a pin.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pinned {
+    /// The vertex, in the state.
+    pub vertex: u32,
+    /// Index into [`Model::pins`].
+    pub pin: u32,
 }
 
 /// Something wrong with what a scene refers to: its meshes, or vertices of them.
@@ -178,7 +184,7 @@ impl Model {
             inverse_masses: Vec::new(),
             initial_positions: Vec::new(),
             pins: Vec::new(),
-            pin_of_vertex: Vec::new(),
+            pinned: Vec::new(),
             triangles: Vec::new(),
             vertex_triangles: Adjacency::default(),
             edges: Vec::new(),
@@ -217,21 +223,7 @@ impl Model {
         self.masses.extend(masses);
         self.initial_positions.extend((0..mesh.vertex_count()).map(|new| placed[old_from_new(new)]));
 
-        let mut clamped = vec![false; mesh.vertex_count()];
-        self.pin_of_vertex.resize(first + mesh.vertex_count(), NOT_PINNED);
-        for (pin, selected) in cloth.pins.iter().zip(pins) {
-            let center = centroid(selected.iter().map(|&v| placed[v as usize]));
-            for v in selected {
-                let new = ordering.new_from_old[v as usize] as usize;
-                // The first pin that names a vertex keeps it.
-                if self.pin_of_vertex[first + new] == NOT_PINNED {
-                    self.pin_of_vertex[first + new] = self.pins.len() as u32;
-                    clamped[new] = pin.until.is_none();
-                }
-            }
-            self.pins.push(Pin { motion: Motion::new(&pin.path, center), until: pin.until });
-        }
-
+        let clamped = self.add_pins(cloth, pins, &placed, &ordering);
         let site =
             Site { mesh: &ordered, topology: &topology, clamped: &clamped, first_vertex: first as u32, vertex_count };
         warn_if_flattened(index, cloth, &site, problems);
@@ -249,6 +241,42 @@ impl Model {
             ordering,
             mesh,
         });
+    }
+
+    /// Adds the pins of the cloth that was added last; `selected` are their vertices, as the user numbers them.
+    /// Returns, for each vertex of the cloth, whether it is held for the whole run.
+    fn add_pins(
+        &mut self,
+        cloth: &scene::Cloth,
+        selected: Vec<Vec<u32>>,
+        placed: &[Vec3<f64>],
+        ordering: &Ordering,
+    ) -> Vec<bool> {
+        let first = self.masses.len() - placed.len();
+        let mut clamped = vec![false; placed.len()];
+        let mut pin_of_vertex = vec![None; placed.len()];
+        for (pin, selected) in cloth.pins.iter().zip(selected) {
+            let center = centroid(selected.iter().map(|&v| placed[v as usize]));
+            for v in selected {
+                let new = ordering.new_from_old[v as usize] as usize;
+                // The first pin that names a vertex keeps it.
+                if pin_of_vertex[new].is_none() {
+                    pin_of_vertex[new] = Some(self.pins.len() as u32);
+                    clamped[new] = pin.until.is_none();
+                }
+            }
+            self.pins.push(Pin { motion: Motion::new(&pin.path, center), until: pin.until });
+        }
+        // A vertex of no triangle has no mass, so nothing could move it: it stays.
+        if self.masses[first..].contains(&0.0) {
+            let still = self.pins.len() as u32;
+            self.pins.push(Pin { motion: Motion::new(&scene::Path::still(), Vec3::ZERO), until: None });
+            let massless = self.masses[first..].iter().zip(&mut pin_of_vertex).filter(|(mass, _)| **mass == 0.0);
+            massless.for_each(|(_, pin)| *pin = pin.or(Some(still)));
+        }
+        let held = |(pin, vertex): (&Option<u32>, u32)| pin.map(|pin| Pinned { vertex, pin });
+        self.pinned.extend(pin_of_vertex.iter().zip(first as u32..).filter_map(held));
+        clamped
     }
 
     /// The cloth of a vertex of the state, and the vertex as the user numbers it.

@@ -1,6 +1,158 @@
-//! `muslin bench`.
+//! `muslin bench`: measures this build on this machine.
+//!
+//! ```text
+//! memory   bytes a vertex of the largest sheet, first, while the process is young
+//! setup    each step from a mesh to elements in colours, and reading as many vertices from a file
+//! sheets   distance bending at every size, the other models at the smallest
+//! ```
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+use serde_json::json;
+
 use crate::args::BenchArguments;
-use crate::failure::Failure;
-pub(super) fn bench(_arguments: &BenchArguments) -> Result<(), Failure> {
-    Ok(())
+use crate::bench::{self, Bend, Machine, Row, SheetPlan};
+use crate::console::{note, say};
+use crate::failure::{Failure, cannot_write};
+use crate::session::all_cores;
+use crate::table::Table;
+
+/// Vertices along a side of the sheet whose setup is measured: a million in all.
+const SETUP_SIDE: u32 = 1024;
+const QUICK_SIDE: u32 = 128;
+
+pub(super) fn bench(arguments: &BenchArguments) -> Result<(), Failure> {
+    let machine = Machine::this();
+    let progress = |words: &str| {
+        if !arguments.json {
+            note(format_args!("measuring {words} …"));
+        }
+    };
+    if !arguments.json {
+        say(&machine)?;
+    }
+    let rows = measure(&Scope::new(arguments), progress)?;
+    if let Some(path) = &arguments.csv {
+        write_csv(path, &machine, &rows)?;
+    }
+    if arguments.json {
+        return say(format_args!("{:#}", json!({ "machine": machine, "rows": rows })));
+    }
+    print_setup(&rows)?;
+    print_sheets(&rows)
+}
+
+/// What is measured.
+struct Scope {
+    setup_side: u32,
+    sides: BTreeSet<u32>,
+    threads: Vec<usize>,
+    is_quick: bool,
+}
+
+impl Scope {
+    fn new(arguments: &BenchArguments) -> Self {
+        let quick = arguments.quick;
+        let given = arguments.threads.iter().copied().map(usize::from);
+        let threads: BTreeSet<usize> =
+            if arguments.threads.is_empty() { BTreeSet::from([1, all_cores()]) } else { given.collect() };
+        Self {
+            setup_side: if quick { QUICK_SIDE } else { SETUP_SIDE },
+            sides: if quick { BTreeSet::from([QUICK_SIDE]) } else { arguments.sizes.iter().copied().collect() },
+            threads: threads.into_iter().collect(),
+            is_quick: quick,
+        }
+    }
+
+    /// Measured frames of a sheet: a second of the small ones, and a few of the large.
+    fn frames(&self, side: u32) -> usize {
+        match side {
+            _ if self.is_quick => 10,
+            0..=200 => 59,
+            201..=600 => 11,
+            _ => 5,
+        }
+    }
+}
+
+fn measure(scope: &Scope, progress: impl Fn(&str)) -> Result<Vec<Row>, Failure> {
+    let largest = scope.sides.last().copied().unwrap_or(QUICK_SIDE);
+    let smallest = scope.sides.first().copied().unwrap_or(QUICK_SIDE);
+    progress("memory");
+    let mut rows = bench::measure_memory(largest)?;
+    progress("setup");
+    rows.extend(bench::measure_setup(scope.setup_side)?);
+    let others = [(smallest, Bend::Isometric), (smallest, Bend::Dihedral)];
+    for (side, bend) in scope.sides.iter().map(|&side| (side, Bend::Distance)).chain(others) {
+        progress(&format!("{side} × {side}"));
+        let plan = SheetPlan { side, bend, threads: &scope.threads, frames: scope.frames(side) };
+        rows.extend(bench::measure_sheet(&plan)?);
+    }
+    Ok(rows)
+}
+
+fn print_setup(rows: &[Row]) -> Result<(), Failure> {
+    let mut table = Table::new(["before the first step", "vertices", "best", "median", ""], &[1, 2, 3]);
+    for row in rows.iter().filter(|row| matches!(row.subject, "setup" | "memory")) {
+        let number = |value: f64| if row.unit == "s" { format!("{value:.3}") } else { format!("{value:.0}") };
+        let name = if row.subject == "memory" { format!("memory, {}", row.quantity) } else { row.quantity.to_owned() };
+        table.row([name, row.vertices.to_string(), number(row.best), number(row.median), row.unit.to_owned()]);
+    }
+    say(format_args!("\n{table}"))
+}
+
+/// One line a sheet and number of threads: its four rows side by side.
+fn print_sheets(rows: &[Row]) -> Result<(), Failure> {
+    let heading =
+        ["bending", "vertices", "threads", "M proj/s", "median", "ms/frame", "median", "strain max", "mean", "after"];
+    let mut table = Table::new(heading, &[1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    for four in rows.chunk_by(|a, b| (a.subject, a.vertices, a.threads) == (b.subject, b.vertices, b.threads)) {
+        let [projections, frame, max, mean] = four else { continue };
+        table.row([
+            projections.subject.to_owned(),
+            projections.vertices.to_string(),
+            projections.threads.to_string(),
+            format!("{:.1}", projections.best),
+            format!("{:.1}", projections.median),
+            format!("{:.2}", frame.best),
+            format!("{:.2}", frame.median),
+            format!("{:.1} %", 100.0 * max.best),
+            format!("{:.2} %", 100.0 * mean.best),
+            format!("{} frames", frame.count + 1),
+        ]);
+    }
+    say(format_args!(
+        "\n{table}\n\n  hung by two corners, xpbd, 20 substeps of one iteration, springs without compliance"
+    ))
+}
+
+/// One row a quantity, so that the files of all machines can be put one below the other.
+fn write_csv(path: &Path, machine: &Machine, rows: &[Row]) -> Result<(), Failure> {
+    let mut text = "version,cpu,cores,os,subject,vertices,threads,quantity,unit,best,median,count\n".to_owned();
+    let plain = |words: &str| words.replace([',', '"', '\n'], " ");
+    for row in rows {
+        // A string takes whatever is written to it.
+        writeln!(
+            text,
+            "{},{},{},{},{},{},{},{},{},{:.6},{:.6},{}",
+            machine.version,
+            plain(&machine.cpu),
+            machine.cores,
+            plain(&machine.os),
+            row.subject,
+            row.vertices,
+            row.threads,
+            row.quantity,
+            row.unit,
+            row.best,
+            row.median,
+            row.count
+        )
+        .ok();
+    }
+    let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
+    folder.and_then(|()| fs::write(path, text)).map_err(|error| cannot_write(path, error).into())
 }

@@ -49,23 +49,27 @@ fn check_report(report: &Value) {
     for key in keys {
         assert!(report.get(key).is_some(), "{key}");
     }
-    assert_eq!(report["version"], env!("CARGO_PKG_VERSION"));
-    assert_eq!([&report["scene"], &report["solver"], &report["backend"]], ["tiny", "xpbd", "cpu"]);
+    assert_eq!(report["version"], env!("CARGO_PKG_VERSION"), "version");
+    assert_eq!([&report["scene"], &report["solver"], &report["backend"]], ["tiny", "xpbd", "cpu"], "what was run");
     assert!(report["state_hash"].as_str().is_some_and(|h| u64::from_str_radix(h, 16).is_ok()), "a hash in hex");
-    assert!((report["simulated_seconds"].as_f64().expect("seconds") - 0.1).abs() < 1e-12);
+    assert!((report["simulated_seconds"].as_f64().expect("seconds") - 0.1).abs() < 1e-12, "simulated time");
     let cloth = &report["cloths"][0];
     let expected = json!(["sheet", 25, 32, 56, 40]);
-    assert_eq!(json!(["name", "vertices", "triangles", "edges", "hinges"].map(|key| &cloth[key])), expected);
+    assert_eq!(
+        json!(["name", "vertices", "triangles", "edges", "hinges"].map(|key| &cloth[key])),
+        expected,
+        "the cloth"
+    );
     assert!((cloth["mass"].as_f64().expect("a mass") - 0.2).abs() < 1e-12, "0.2 kg/m² on 1 m²");
     for stage in ["predict", "solve", "collide", "update", "write"] {
         assert!(report["stages_ms"][stage].as_f64().is_some_and(|ms| ms > 0.0), "{stage} took time");
     }
     let frames = report["frames"].as_array().expect("frames");
-    assert_eq!(frames.len(), 10);
+    assert_eq!(frames.len(), 10, "frames");
     for (i, frame) in frames.iter().enumerate() {
-        assert_eq!(frame["frame"], i + 1);
-        assert!((frame["time"].as_f64().expect("a time") - 0.01 * (i + 1) as f64).abs() < 1e-12);
-        assert_eq!(json!(["substeps", "iterations"].map(|key| &frame[key])), json!([4, 4]));
+        assert_eq!(frame["frame"], i + 1, "numbers");
+        assert!((frame["time"].as_f64().expect("a time") - 0.01 * (i + 1) as f64).abs() < 1e-12, "times");
+        assert_eq!(json!(["substeps", "iterations"].map(|key| &frame[key])), json!([4, 4]), "work");
         let numbers = [
             "wall_ms",
             "kinetic_energy",

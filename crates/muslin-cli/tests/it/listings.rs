@@ -104,3 +104,18 @@ fn a_reader_that_leaves_is_no_failure() {
         std::process::Command::new("sh").arg("-c").arg(script).current_dir(place.path("")).output().expect("sh");
     assert_eq!(String::from_utf8_lossy(&output.stderr), "0\n");
 }
+
+#[test]
+fn a_bench_measures_and_writes_its_table() {
+    let place = Place::empty();
+    let said = place.succeed("bench --quick --threads 1,2 --json --csv results/here.csv");
+    let answer: Value = serde_json::from_str(&said.out).expect("one object");
+    assert_eq!(answer["machine"]["version"], env!("CARGO_PKG_VERSION"));
+    let rows = answer["rows"].as_array().expect("rows");
+    for subject in ["setup", "distance", "isometric", "dihedral"] {
+        assert!(rows.iter().any(|row| row["subject"] == subject), "{subject}");
+    }
+    assert!(rows.iter().all(|row| row["best"].as_f64().is_some_and(|best| best >= 0.0)), "{rows:?}");
+    let csv = place.text("results/here.csv");
+    assert_eq!(csv.lines().count(), rows.len() + 1);
+}

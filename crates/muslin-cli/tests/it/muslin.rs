@@ -114,22 +114,25 @@ impl Place {
         self.json("out/report.json")
     }
 
-    /// Starts a run of `words` in the background and waits until its report has `frames` frames.
-    pub(crate) fn start(&self, words: &str, report: &str, frames: usize) -> Child {
+    /// Starts a run of `words` in the background and waits until a cache of it has `frames` frames.
+    pub(crate) fn start(&self, words: &str, cache: &str, frames: usize) -> Child {
         let mut child =
             self.command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts");
         let deadline = Instant::now() + Duration::from_secs(30);
-        while self.frames_in(report) < frames {
-            assert!(Instant::now() < deadline, "no {frames} frames in {report} after half a minute");
+        while self.frames_in(cache) < frames {
+            assert!(Instant::now() < deadline, "no {frames} frames in {cache} after half a minute");
             assert_eq!(child.try_wait().expect("a child"), None, "it ended before it was stopped");
-            std::thread::sleep(Duration::from_millis(5));
+            std::thread::sleep(Duration::from_millis(1));
         }
         child
     }
 
-    fn frames_in(&self, report: &str) -> usize {
-        let report: Option<Value> = fs::read(self.path(report)).ok().and_then(|b| serde_json::from_slice(&b).ok());
-        report.and_then(|r| Some(r.get("frames")?.as_array()?.len())).unwrap_or(0)
+    /// Frames in a cache that is being written: what its header says.
+    fn frames_in(&self, cache: &str) -> usize {
+        let bytes = fs::read(self.path(cache)).unwrap_or_default();
+        let header = String::from_utf8_lossy(bytes.get(10..128).unwrap_or_default()).into_owned();
+        let count = header.split_once("'shape': (").and_then(|(_, rest)| rest.split_once(','));
+        count.and_then(|(count, _)| count.parse().ok()).unwrap_or(0)
     }
 }
 

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use crate::muslin::{Place, npy, said, signal};
 
-/// Long enough to be stopped on the way: about four seconds in all, and a checkpoint is written every two.
-const LONG: &str = "run tiny.toml --quiet --formats npy --preview none --threads 1 --frames 1200 --out out \
+/// Long enough to be stopped several times on the way: about two seconds.
+const LONG: &str = "run tiny.toml --quiet --formats npy --preview none --threads 1 --frames 1000 --out out \
                     --set cloth.0.grid.cells=[30,30]";
 
 /// The report without what depends on the clock.
@@ -30,7 +30,7 @@ fn undisturbed(place: &Place) -> (Value, Vec<u8>) {
 }
 
 fn assert_same_results(place: &Place, (report, cache): &(Value, Vec<u8>)) {
-    assert_eq!(timeless(&place.json("out/report.json")), *report);
+    assert_eq!(timeless(&place.json("out/report.json")), *report, "the same report");
     assert!(place.read("out/sheet.npy") == *cache, "the same frames to the bit");
 }
 
@@ -38,7 +38,7 @@ fn assert_same_results(place: &Place, (report, cache): &(Value, Vec<u8>)) {
 fn stop(child: Child, name: &str) -> (Option<i32>, String) {
     signal(&child, name);
     let said = said(child.wait_with_output().expect("an end"));
-    assert_eq!(said.out, "");
+    assert_eq!(said.out, "", "no summary");
     (said.code, said.err)
 }
 
@@ -48,34 +48,55 @@ fn a_run_survives_signals_and_a_kill() {
     let expected = undisturbed(&place);
 
     // An interrupt finishes the frame, keeps it, and says how to go on.
-    let (code, err) = stop(place.start(LONG, "out/report.json", 0), "INT");
+    let (code, err) = stop(place.start(LONG, "out/sheet.npy", 50), "INT");
     assert_eq!(code, Some(1), "{err}");
-    let frames = check_interrupted(&place, &err);
+    let frames = check_interrupted(&place, &err, LONG);
+    assert!(frames >= 49, "{frames}");
 
-    // A second stop, by SIGTERM, on the way from there; then the power goes.
+    // So does SIGTERM, on the way from there; then the power goes, and the caches are ahead of the checkpoint.
     let resumed = format!("{LONG} --resume");
-    let (code, err) = stop(place.start(&resumed, "out/report.json", frames), "TERM");
+    let (code, err) = stop(place.start(&resumed, "out/sheet.npy", frames + 50), "TERM");
     assert_eq!(code, Some(1), "{err}");
-    let frames = check_interrupted(&place, &err);
-    let (code, err) = stop(place.start(&resumed, "out/report.json", frames + 1), "KILL");
+    let frames = check_interrupted(&place, &err, LONG);
+    let (code, err) = stop(place.start(&resumed, "out/sheet.npy", frames + 50), "KILL");
     assert_eq!((code, err.as_str()), (None, ""), "it had no time to say anything");
 
-    place.succeed(&format!("{LONG} --resume --threads 2"));
+    place.succeed(&format!("{LONG} --resume --threads 2").replace("--threads 1 ", ""));
     assert_same_results(&place, &expected);
 }
 
 /// What an interrupt says, and that it is so.
-fn check_interrupted(place: &Place, err: &str) -> usize {
+fn check_interrupted(place: &Place, err: &str, words: &str) -> usize {
     let report = place.json("out/report.json");
     let frames = report["frames"].as_array().expect("frames").len();
-    let kept = if frames == 0 { "frame 0 is".to_owned() } else { format!("frames 0 to {frames} are") };
-    let resume = if LONG.contains("--resume") { "" } else { " --resume" };
-    let command = LONG.split_whitespace().collect::<Vec<_>>().join(" ");
-    let quoted = command.replace("cloth.0.grid.cells=[30,30]", "'cloth.0.grid.cells=[30,30]'");
-    assert_eq!(err, format!("error: interrupted; {kept} kept in out; continue with: muslin {quoted}{resume}\n"));
-    assert_eq!([&report["outcome"], &report["completed"]], [&json!("interrupted"), &json!(false)]);
-    assert_eq!(npy(&place.read("out/sheet.npy")).0, [frames + 1, 961, 3]);
+    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = words.replace("cloth.0.grid.cells=[30,30]", "'cloth.0.grid.cells=[30,30]'"); // as a shell wants it
+    let expected =
+        format!("error: interrupted; frames 0 to {frames} are kept in out; continue with: muslin {words} --resume\n");
+    assert_eq!(err, expected, "what is kept and how to go on");
+    assert_eq!([&report["outcome"], &report["completed"]], [&json!("interrupted"), &json!(false)], "outcome");
+    assert_eq!(npy(&place.read("out/sheet.npy")).0, [frames + 1, 961, 3], "the frames that are kept");
     frames
+}
+
+#[test]
+fn a_long_run_saves_on_the_way() {
+    let place = Place::new();
+    let endless = LONG.replace("--frames 1000", "--frames 100000");
+    let mut child = place.start(&endless, "out/sheet.npy", 1);
+    let saved = |place: &Place| place.json("out/report.json")["frames"].as_array().map_or(0, Vec::len);
+    while saved(&place) == 0 {
+        assert_eq!(child.try_wait().expect("a child"), None, "it runs for minutes");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let (code, _) = stop(child, "KILL");
+    assert_eq!(code, None);
+    let frames = saved(&place) + 10;
+    let words = LONG.replace("--frames 1000", &format!("--frames {frames}"));
+    place.succeed(&format!("{words} --resume"));
+    place.succeed(&words.replace("--out out", "--out undisturbed"));
+    assert_eq!(timeless(&place.json("out/report.json")), timeless(&place.json("undisturbed/report.json")));
+    assert!(place.read("out/sheet.npy") == place.read("undisturbed/sheet.npy"), "the same frames to the bit");
 }
 
 #[test]

@@ -10,7 +10,7 @@
 use std::cmp::Ordering;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
-use super::{Real, Scalar};
+use super::{Four, Real, Scalar};
 
 /// `value + derivative ε`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -127,7 +127,7 @@ impl<S: Real> Scalar for Dual<S> {
 
 impl<S: Real> Real for Dual<S> {
     type Wide = Self;
-    type Four = [Self; 4];
+    type Four = Four<Self>;
 
     fn to_f64(self) -> f64 {
         self.value.to_f64()

@@ -4,12 +4,14 @@
 //! the fast sweeps) and [`Dual`] numbers (exact derivatives in tests).
 
 mod dual;
+mod four;
 mod lanes;
 mod mat3;
 mod scalar;
 mod vec3;
 
 pub use dual::Dual;
+pub use four::Four;
 pub use lanes::Lanes;
 pub use mat3::Mat3;
 pub use scalar::{Real, Scalar};

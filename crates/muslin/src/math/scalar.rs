@@ -55,8 +55,17 @@ pub trait Scalar:
 pub trait Real: Scalar<Mask = bool> + PartialOrd {
     /// The same numbers side by side, as many as the fast sweeps take at once.
     type Wide: Scalar;
-    /// Four numbers that are loaded and stored as one.
-    type Four: Copy + Debug + Default + Send + Sync + From<[Self; 4]> + Into<[Self; 4]>;
+    /// Four numbers that are loaded, computed with and stored as one.
+    type Four: Copy
+        + Debug
+        + Default
+        + Send
+        + Sync
+        + From<[Self; 4]>
+        + Into<[Self; 4]>
+        + Add<Output = Self::Four>
+        + Sub<Output = Self::Four>
+        + Mul<Output = Self::Four>;
 
     /// The value without its derivative.
     fn to_f64(self) -> f64;
@@ -131,4 +140,4 @@ macro_rules! float_scalar {
 }
 
 float_scalar!(f32, super::Lanes, super::Lanes, libm::atan2f);
-float_scalar!(f64, f64, [f64; 4], libm::atan2);
+float_scalar!(f64, f64, super::Four<Self>, libm::atan2);

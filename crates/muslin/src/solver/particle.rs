@@ -3,6 +3,9 @@
 use crate::math::{Lanes, Real, Scalar, Vec3};
 
 /// Position and inverse mass together: one aligned load brings everything a projection needs of a vertex.
+///
+/// Velocities and earlier positions are kept in the same form, so that the passes over vertices compute with whole
+/// registers; the fourth number of a velocity is zero.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(transparent)]
 pub struct Particle<R: Real>(R::Four);
@@ -12,6 +15,12 @@ impl<R: Real> Particle<R> {
     #[inline(always)]
     pub fn new(position: Vec3<R>, inverse_mass: R) -> Self {
         Self([position.x, position.y, position.z, inverse_mass].into())
+    }
+
+    /// A velocity or a displacement.
+    #[inline(always)]
+    pub fn vector(vector: Vec3<R>) -> Self {
+        Self::new(vector, R::ZERO)
     }
 
     /// In m.
@@ -27,6 +36,18 @@ impl<R: Real> Particle<R> {
         let [.., w] = self.0.into();
         w
     }
+
+    /// All four numbers.
+    #[inline(always)]
+    pub fn four(self) -> R::Four {
+        self.0
+    }
+
+    /// From all four numbers.
+    #[inline(always)]
+    pub fn from_four(four: R::Four) -> Self {
+        Self(four)
+    }
 }
 
 /// Numbers of the type `R` side by side, gathered from arrays of them; `lane` runs over [`Scalar::LANES`].
@@ -41,13 +62,6 @@ pub(super) trait Bundle<R: Real>: Scalar {
     fn store_number(self, set: impl FnMut(usize, R));
     /// The largest lane.
     fn largest(self) -> R;
-
-    /// One vector per lane.
-    #[inline(always)]
-    fn load_vector(vector: impl Fn(usize) -> Vec3<R>) -> Vec3<Self> {
-        let component = |pick: fn(Vec3<R>) -> R| Self::load_number(|lane| pick(vector(lane)));
-        Vec3::new(component(|v| v.x), component(|v| v.y), component(|v| v.z))
-    }
 }
 
 impl<R: Real> Bundle<R> for R {

@@ -11,6 +11,7 @@
 //! The whole frame is one run of the team ([`Team::run`](crate::parallel::Team::run)): a barrier between stages, none within.
 #![allow(unsafe_code, reason = "opens the particle arrays to the team; see `Arrays::open`")]
 
+use std::ops::Range;
 use std::sync::Mutex;
 
 use super::sweep::Sweep;
@@ -20,7 +21,7 @@ use crate::energy::Term;
 use crate::energy::contact::{self, Touch};
 use crate::force::Wind;
 use crate::math::{Real, Vec3};
-use crate::model::{Model, NOT_PINNED};
+use crate::model::Model;
 use crate::motion::Pose;
 use crate::parallel::{Shared, Worker};
 use crate::parameter::Settings;
@@ -65,8 +66,8 @@ struct Obstacle<R> {
 pub(super) struct PositionBased<R: Real> {
     plan: Plan,
     particles: Vec<Particle<R>>,
-    previous: Vec<Vec3<R>>,
-    velocities: Vec<Vec3<R>>,
+    previous: Vec<Particle<R>>,
+    velocities: Vec<Particle<R>>,
     wind_forces: Vec<Vec3<R>>,
     /// λ of all terms, one after the other, and where each begins.
     multipliers: Vec<R>,
@@ -117,10 +118,9 @@ impl<R: Real> PositionBased<R> {
         self.particles.clear();
         self.particles
             .extend(state.positions.iter().zip(masses).map(|(x, &w)| Particle::new(x.cast(), R::from_f64(w))));
-        self.previous.clear();
-        self.previous.extend(state.positions.iter().map(|x| x.cast::<R>()));
+        self.previous.clone_from(&self.particles);
         self.velocities.clear();
-        self.velocities.extend(state.velocities.iter().map(|v| v.cast::<R>()));
+        self.velocities.extend(state.velocities.iter().map(|v| Particle::vector(v.cast())));
         self.wind_forces.resize(if model.wind.is_some() { model.triangles.len() } else { 0 }, Vec3::ZERO);
         self.first_multipliers.clear();
         let mut multipliers = 0;
@@ -234,7 +234,7 @@ impl<R: Real> PositionBased<R> {
             *x = p.position().cast();
         }
         for (v, w) in state.velocities.iter_mut().zip(&self.velocities) {
-            *v = w.cast();
+            *v = w.position().cast();
         }
         state.time += dt;
     }
@@ -243,8 +243,8 @@ impl<R: Real> PositionBased<R> {
 /// The arrays of a frame, open to the team.
 struct Arrays<'a, R: Real> {
     particles: Shared<'a, Particle<R>>,
-    previous: Shared<'a, Vec3<R>>,
-    velocities: Shared<'a, Vec3<R>>,
+    previous: Shared<'a, Particle<R>>,
+    velocities: Shared<'a, Particle<R>>,
     wind_forces: Shared<'a, Vec3<R>>,
     multipliers: Shared<'a, R>,
 }
@@ -252,8 +252,8 @@ struct Arrays<'a, R: Real> {
 impl<'a, R: Real> Arrays<'a, R> {
     fn open(
         particles: &'a mut [Particle<R>],
-        previous: &'a mut [Vec3<R>],
-        velocities: &'a mut [Vec3<R>],
+        previous: &'a mut [Particle<R>],
+        velocities: &'a mut [Particle<R>],
         wind_forces: &'a mut [Vec3<R>],
         multipliers: &'a mut [R],
     ) -> Self {
@@ -274,22 +274,26 @@ impl<'a, R: Real> Arrays<'a, R> {
 }
 
 /// What is the same in every substep of a frame.
-struct Substep<'a, R> {
+struct Substep<'a, R: Real> {
     model: &'a Model,
     step: R,
-    inverse_step: R,
-    gravity_step: Vec3<R>,
+    /// h, 1/h and h g in all lanes that move.
+    steps: R::Four,
+    inverse_steps: R::Four,
+    gravity_step: R::Four,
     wind: Option<Wind<R>>,
     thickness: R,
 }
 
 impl<'a, R: Real> Substep<'a, R> {
     fn new(model: &'a Model, step: f64) -> Self {
+        let all = |number: f64| R::Four::from([R::from_f64(number); 4]);
         Self {
             model,
             step: R::from_f64(step),
-            inverse_step: R::from_f64(1.0 / step),
-            gravity_step: (model.gravity * step).cast(),
+            steps: all(step),
+            inverse_steps: all(1.0 / step),
+            gravity_step: Particle::<R>::vector((model.gravity * step).cast()).four(),
             wind: model.wind.as_ref().map(Wind::cast),
             thickness: R::from_f64(model.thickness),
         }
@@ -297,49 +301,66 @@ impl<'a, R: Real> Substep<'a, R> {
 
     fn predict(&self, worker: &Worker<'_>, arrays: &Arrays<'_, R>, pin_poses: &[Option<Pose<f64>>]) {
         if let Some(wind) = &self.wind {
-            for t in worker.share(0..self.model.triangles.len()) {
-                let corners = self.model.triangles[t].map(|v| v as usize);
-                let x = corners.map(|v| arrays.particles.get(v).position());
-                arrays.wind_forces.set(t, wind.corner_force(x, corners.map(|v| arrays.velocities.get(v))));
-            }
-            worker.barrier();
+            self.blow(wind, worker, arrays);
         }
         for cloth in &self.model.cloths {
-            let decay = R::from_f64(libm::exp(-cloth.damping * self.step.to_f64()));
-            for i in worker.share(cloth.vertices.clone()) {
-                let particle = arrays.particles.get(i);
-                arrays.previous.set(i, particle.position());
-                let mut inverse_mass = particle.inverse_mass();
-                let pin = self.model.pin_of_vertex[i];
-                if pin != NOT_PINNED {
-                    if let Some(pose) = &pin_poses[pin as usize] {
-                        let target = pose.apply(self.model.initial_positions[i]);
-                        arrays.particles.set(i, Particle::new(target.cast(), R::ZERO));
-                        arrays.velocities.set(i, Vec3::ZERO);
-                        continue;
-                    }
-                    inverse_mass = R::from_f64(self.model.inverse_masses[i]);
-                }
-                if inverse_mass == R::ZERO {
-                    continue; // a vertex of no triangle has no mass and stays
-                }
+            let decay = R::Four::from([R::from_f64(libm::exp(-cloth.damping * self.step.to_f64())); 4]);
+            let share = worker.share(cloth.vertices.clone());
+            for i in share.clone() {
+                let particle = arrays.particles.get(i).four();
+                arrays.previous.set(i, Particle::from_four(particle));
                 // Damping slows what moves; it takes nothing from the weight.
-                let mut velocity = arrays.velocities.get(i) * decay + self.gravity_step;
-                if self.wind.is_some() {
-                    let force = self.model.vertex_triangles.of(i as u32).iter();
-                    let force = force.fold(Vec3::ZERO, |sum, &t| sum + arrays.wind_forces.get(t as usize));
-                    velocity += force * (inverse_mass * self.step);
+                let velocity = arrays.velocities.get(i).four() * decay + self.gravity_step;
+                arrays.velocities.set(i, Particle::from_four(velocity));
+                arrays.particles.set(i, Particle::from_four(self.predicted(particle, velocity)));
+            }
+            self.hold(share, arrays, pin_poses);
+        }
+    }
+
+    /// Adds the push of the air to the velocities.
+    fn blow(&self, wind: &Wind<R>, worker: &Worker<'_>, arrays: &Arrays<'_, R>) {
+        for t in worker.share(0..self.model.triangles.len()) {
+            let corners = self.model.triangles[t].map(|v| v as usize);
+            let x = corners.map(|v| arrays.particles.get(v).position());
+            arrays.wind_forces.set(t, wind.corner_force(x, corners.map(|v| arrays.velocities.get(v).position())));
+        }
+        worker.barrier();
+        for cloth in &self.model.cloths {
+            for i in worker.share(cloth.vertices.clone()) {
+                let around = self.model.vertex_triangles.of(i as u32).iter();
+                let force = around.fold(Vec3::ZERO, |sum, &t| sum + arrays.wind_forces.get(t as usize));
+                let push = force * (arrays.particles.get(i).inverse_mass() * self.step);
+                arrays.velocities.set(i, Particle::vector(arrays.velocities.get(i).position() + push));
+            }
+        }
+    }
+
+    /// Puts the pinned vertices of a share where their paths lead, and lets go of those that are released.
+    fn hold(&self, share: Range<usize>, arrays: &Arrays<'_, R>, pin_poses: &[Option<Pose<f64>>]) {
+        let pinned = &self.model.pinned;
+        let first = pinned.partition_point(|p| (p.vertex as usize) < share.start);
+        for p in pinned[first..].iter().take_while(|p| (p.vertex as usize) < share.end) {
+            let i = p.vertex as usize;
+            match &pin_poses[p.pin as usize] {
+                Some(pose) => {
+                    let target = pose.apply(self.model.initial_positions[i]);
+                    arrays.particles.set(i, Particle::new(target.cast(), R::ZERO));
+                    arrays.velocities.set(i, Particle::default());
                 }
-                arrays.velocities.set(i, velocity);
-                arrays.particles.set(i, Particle::new(self.predicted(particle.position(), velocity), inverse_mass));
+                None => {
+                    let position = arrays.particles.get(i).position();
+                    let inverse_mass = R::from_f64(self.model.inverse_masses[i]);
+                    arrays.particles.set(i, Particle::new(position, inverse_mass));
+                }
             }
         }
     }
 
     /// Where a vertex would be at the end of the substep on its own, in m.
     #[inline(always)]
-    fn predicted(&self, start: Vec3<R>, velocity: Vec3<R>) -> Vec3<R> {
-        start + velocity * self.step
+    fn predicted(&self, start: R::Four, velocity: R::Four) -> R::Four {
+        start + velocity * self.steps
     }
 
     fn collide(&self, worker: &Worker<'_>, arrays: &Arrays<'_, R>, obstacles: &[Obstacle<R>]) {
@@ -355,7 +376,7 @@ impl<'a, R: Real> Substep<'a, R> {
                 if gap >= R::ZERO {
                     continue;
                 }
-                let previous = arrays.previous.get(i);
+                let previous = arrays.previous.get(i).position();
                 let touch = Touch {
                     gap,
                     previous_gap: obstacle.before.probe(previous).distance - self.thickness,
@@ -365,7 +386,7 @@ impl<'a, R: Real> Substep<'a, R> {
                 };
                 let (x, previous) = contact::project(&touch, x, previous);
                 arrays.particles.set(i, Particle::new(x, particle.inverse_mass()));
-                arrays.previous.set(i, previous);
+                arrays.previous.set(i, Particle::new(previous, particle.inverse_mass()));
             }
         }
     }
@@ -374,9 +395,10 @@ impl<'a, R: Real> Substep<'a, R> {
         for i in worker.share(0..arrays.particles.len()) {
             // v = (x − xⁿ)/h, written as the predicted velocity plus the correction: the rounding of the position,
             // divided by a small h, would be a velocity of its own and let single precision drift.
-            let velocity = arrays.velocities.get(i);
-            let correction = arrays.particles.get(i).position() - self.predicted(arrays.previous.get(i), velocity);
-            arrays.velocities.set(i, velocity + correction * self.inverse_step);
+            let velocity = arrays.velocities.get(i).four();
+            let predicted = self.predicted(arrays.previous.get(i).four(), velocity);
+            let correction = arrays.particles.get(i).four() - predicted;
+            arrays.velocities.set(i, Particle::from_four(velocity + correction * self.inverse_steps));
         }
     }
 }

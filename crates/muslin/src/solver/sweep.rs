@@ -11,7 +11,7 @@ pub struct Sweep<'a, R: Real> {
     /// The vertices.
     pub(super) particles: &'a Shared<'a, Particle<R>>,
     /// Where they were at the start of the substep, in m.
-    pub(super) previous: &'a Shared<'a, Vec3<R>>,
+    pub(super) previous: &'a Shared<'a, Particle<R>>,
     /// λ of all elements, where they are kept.
     pub(super) multipliers: Option<&'a Shared<'a, R>>,
     /// Where those of this term begin.
@@ -91,9 +91,7 @@ impl<R: Real> Sweep<'_, R> {
     /// x − xⁿ of the vertices of an element.
     #[inline(always)]
     pub(super) fn moved<S: Bundle<R>, const N: usize>(&self, element: &Element<'_, S, N>) -> [Vec3<S>; N] {
-        std::array::from_fn(|i| {
-            element.x[i] - S::load_vector(|lane| self.previous.get(element.stencils[lane][i] as usize))
-        })
+        std::array::from_fn(|i| element.x[i] - S::load(|lane| self.previous.get(element.stencils[lane][i] as usize)).0)
     }
 
     /// Visits every element of a batch and writes back what it moved. Elements of a colour share no vertex, so the

@@ -2,7 +2,6 @@
 
 use muslin::Simulation;
 use muslin::math::{Mat3, Vec3};
-use muslin::model::NOT_PINNED;
 
 use crate::common::{advance, compiled, position, run, simulation, velocity};
 
@@ -14,10 +13,7 @@ fn sheet(keys: &str, pins: &str) -> String {
 /// The pinned vertices of a scene, as the user numbers them.
 fn pinned(text: &str) -> Vec<usize> {
     let model = compiled(text).model;
-    let mut pinned: Vec<usize> = (0..model.masses.len())
-        .filter(|&v| model.pin_of_vertex[v] != NOT_PINNED)
-        .map(|v| model.user_vertex(v).1)
-        .collect();
+    let mut pinned: Vec<usize> = model.pinned.iter().map(|p| model.user_vertex(p.vertex as usize).1).collect();
     pinned.sort_unstable();
     pinned
 }
