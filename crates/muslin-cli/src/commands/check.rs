@@ -12,6 +12,7 @@ use crate::failure::Failure;
 use crate::memory;
 use crate::mesh_files::MeshFiles;
 use crate::scene_file::SceneFile;
+use crate::session::report;
 
 pub(super) fn check(arguments: &CheckArguments) -> Result<(), Failure> {
     let file = SceneFile::open(&arguments.scene)?;
@@ -86,20 +87,7 @@ impl Sound {
 
     fn to_json(&self, file: &SceneFile) -> Value {
         let model = &self.compiled.model;
-        let cloths: Vec<Value> = model
-            .cloths
-            .iter()
-            .map(|cloth| {
-                json!({
-                    "name": cloth.name,
-                    "vertices": cloth.mesh.vertex_count(),
-                    "triangles": cloth.mesh.triangle_count(),
-                    "edges": cloth.edge_count,
-                    "hinges": cloth.hinge_count,
-                    "mass": cloth.mass,
-                })
-            })
-            .collect();
+        let cloths: Vec<report::Cloth> = model.cloths.iter().map(report::Cloth::from).collect();
         let terms: Vec<Value> = model
             .terms
             .iter()

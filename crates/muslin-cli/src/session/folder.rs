@@ -73,19 +73,20 @@ impl Folder {
     }
 
     /// The report in the folder, if there is one that can be understood.
-    pub(crate) fn earlier_report(&self) -> Option<Report> {
+    fn earlier_report(&self) -> Option<Report> {
         serde_json::from_slice(&self.read(REPORT).ok()??).ok()
     }
 
-    /// Removes what an earlier run has left, as its own report lists it: an old film beside new frames would mislead.
+    /// Removes what an earlier run has left, as its own report lists it.
     pub(crate) fn clear(&self) -> Result<(), IoError> {
         // First, so that nobody resumes from the old state with new files.
         self.remove(CHECKPOINT)?;
-        let Some(earlier) = self.earlier_report() else { return Ok(()) };
-        for name in earlier.summary.files.iter().filter(|name| is_plain_name(name)) {
-            self.remove(name)?;
-        }
-        Ok(())
+        self.earlier_report().map_or(Ok(()), |earlier| self.remove_all(&earlier.summary.files))
+    }
+
+    /// Removes files of an earlier run: an old film beside new frames would mislead.
+    pub(crate) fn remove_all(&self, names: &[String]) -> Result<(), IoError> {
+        names.iter().filter(|name| is_plain_name(name)).try_for_each(|name| self.remove(name))
     }
 
     /// Removes a file; folders of numbered files are left to be overwritten.

@@ -22,7 +22,6 @@ pub(crate) mod report;
 mod rest;
 mod resume;
 
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use muslin::Simulation;
@@ -38,7 +37,7 @@ use checkpoint::Checkpoint;
 use report::{Frame, Outcome, Report, StagesMs, Summary};
 use rest::Rest;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, cannot_write};
 use crate::shell;
 
 /// Between two checkpoints: what a crash may cost.
@@ -98,6 +97,13 @@ impl Session {
         plan.folder.write(folder::SCENE, plan.scene.to_toml().as_bytes())?;
         let mut report = Report { summary: summary(&plan, &simulation), frames: earlier.frames };
         report.frames.truncate(frame);
+        let mut made = earlier.summary.files;
+        made.retain(|name| !report.summary.files.contains(name));
+        if frame < plan.scene.frame_count() {
+            plan.folder.remove_all(&made)?; // they show a shorter motion
+        } else {
+            report.summary.files.append(&mut made);
+        }
         report.summary.stages_ms = earlier.summary.stages_ms;
         let mut session = Self::new(plan, simulation, caches, report, started);
         session.earlier_seconds = earlier.summary.wall_seconds;
@@ -196,9 +202,9 @@ impl Session {
         summary.wall_seconds = self.earlier_seconds + self.started.elapsed().as_secs_f64();
         summary.simulated_seconds = state.time;
         summary.state_hash = format!("{:016x}", state.hash());
-        // Plain structs of numbers and text always have a JSON form.
-        let text = self.report.to_json().unwrap_or_default();
-        self.plan.folder.write(folder::REPORT, text.as_bytes())
+        let folder = &self.plan.folder;
+        let text = self.report.to_json().map_err(|error| cannot_write(&folder.join(folder::REPORT), error.into()))?;
+        folder.write(folder::REPORT, text.as_bytes())
     }
 
     fn end(&mut self, outcome: Outcome) {
@@ -264,16 +270,16 @@ impl Session {
                 progress.stage(&format!("writing {} of {}", format.name, cloth.name));
                 let exported = export::export(&self.plan, format, &rest)
                     .map_err(|error| Failure::Failed(format!("{error}; {}", self.kept())))?;
-                let summary = &mut self.report.summary;
-                summary.files.push(name_in(&self.plan.folder.path, exported.path));
-                summary.warnings.extend(exported.notes);
+                let name = exported.path.strip_prefix(&self.plan.folder.path).unwrap_or(&exported.path);
+                self.report.summary.add_file(name.display().to_string());
+                self.report.summary.warnings.extend(exported.notes);
             }
         }
         self.report.summary.stages_ms.export += watch.lap();
         let pictures = preview::make(&self.plan, self.simulation.model(), interrupt, progress)
             .map_err(|error| Failure::Failed(format!("{error}; {}", self.kept())))?;
         let Some(pictures) = pictures else { return Err(self.interrupted(" before the pictures were made")) };
-        self.report.summary.files.extend(pictures);
+        pictures.into_iter().for_each(|name| self.report.summary.add_file(name));
         self.report.summary.stages_ms.preview += watch.lap();
         Ok(())
     }
@@ -306,11 +312,6 @@ fn summary(plan: &Plan, simulation: &Simulation) -> Summary {
         cloths,
         stages_ms: StagesMs::default(),
     }
-}
-
-/// A path inside the folder, as the report lists it.
-fn name_in(folder: &std::path::Path, path: PathBuf) -> String {
-    path.strip_prefix(folder).unwrap_or(&path).display().to_string()
 }
 
 /// Measures one thing after the other.

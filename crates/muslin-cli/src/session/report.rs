@@ -212,6 +212,13 @@ impl Report {
 }
 
 impl Summary {
+    /// Lists a file, once.
+    pub(crate) fn add_file(&mut self, name: String) {
+        if !self.files.contains(&name) {
+            self.files.push(name);
+        }
+    }
+
     /// The summary as one object, with `extra` keys.
     pub(crate) fn with(&self, extra: BTreeMap<&str, serde_json::Value>) -> serde_json::Result<serde_json::Value> {
         let mut value = serde_json::to_value(self)?;

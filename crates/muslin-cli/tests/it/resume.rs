@@ -111,9 +111,13 @@ fn a_finished_run_can_be_extended() {
     // Nothing left to do is no failure, and makes what was not asked for before.
     place.succeed("run tiny.toml --quiet --frames 25 --resume --out out --set view.size=[32,32]");
     assert!(place.path("out/preview.mp4").exists());
-    // Also from the scene among the results.
-    place.succeed("run out/scene.toml --quiet --frames 30 --resume --out out --preview none");
+    place.succeed("run tiny.toml --quiet --frames 25 --resume --out out --preview none --formats npy");
+    let files = place.json("out/report.json")["files"].clone();
+    assert!(files.as_array().is_some_and(|files| files.contains(&json!("preview.mp4"))), "still good: {files}");
+    // Also from the scene among the results; what shows the shorter motion goes.
+    place.succeed("run out/scene.toml --quiet --frames 30 --resume --out out --preview none --formats npy");
     assert_eq!(npy(&place.read("out/sheet.npy")).0[0], 31);
+    assert!(!place.path("out/preview.mp4").exists() && !place.path("out/sheet.glb").exists());
 }
 
 #[test]

@@ -2,8 +2,10 @@
 
 use std::ops::Range;
 
+use super::stiffness::DAMPING;
 use super::{Energy, Site, Stiffness};
 use crate::math::{Lanes, Scalar, Vec3};
+use crate::parameter::Settings;
 use crate::solver::{pbd, xpbd};
 use crate::topology::color;
 
@@ -22,8 +24,8 @@ pub struct Batch<E: Energy<N>, const N: usize> {
 impl<E: Energy<N>, const N: usize> Batch<E, N> {
     /// Colours the elements and stores them in the order of their colours.
     ///
-    /// `elements` pairs stencils (indices into the state) with their rest data; `damping` is the time constant τ, in s.
-    pub fn new(site: &Site<'_>, stiffness: Stiffness, damping: f64, elements: Vec<([u32; N], E::Rest<f64>)>) -> Self {
+    /// `elements` pairs stencils (indices into the state) with their rest data.
+    pub fn new(site: &Site<'_>, settings: &Settings, elements: Vec<([u32; N], E::Rest<f64>)>) -> Self {
         let stencils: Vec<[u32; N]> = elements.iter().map(|e| e.0).collect();
         let coloring = color(&stencils, site.vertex_count);
         let in_color_order = |e: &u32| &elements[*e as usize];
@@ -35,8 +37,8 @@ impl<E: Energy<N>, const N: usize> Batch<E, N> {
             rest,
             colors: coloring.ranges,
             vertex_count: site.vertex_count,
-            projection: stiffness.projection(),
-            damping,
+            projection: Stiffness::read(settings).and_then(Stiffness::projection),
+            damping: settings.number(DAMPING.name).unwrap_or(0.0),
         };
         // The parallel sweeps rely on this for memory safety, so it is checked, not assumed.
         assert!(batch.colors_are_disjoint(), "{}: the colouring puts two elements of a vertex together", E::NAME);

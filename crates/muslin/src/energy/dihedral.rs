@@ -70,8 +70,7 @@ fn assemble(settings: &Settings, site: &Site<'_>) -> Option<Box<dyn Term>> {
         let rest = Rest { angle: angle(&x), compliance: stiffness.compliance(unit_compliance) };
         (site.stencil(hinge.vertices), rest)
     });
-    let damping = settings.number("damping").unwrap_or(0.0);
-    Some(Box::new(Batch::<Dihedral, 4>::new(site, stiffness, damping, elements.collect())))
+    Some(Box::new(Batch::<Dihedral, 4>::new(site, settings, elements.collect())))
 }
 
 /// Edge and normals of a hinge: `e`, `n_A`, `n_B`.

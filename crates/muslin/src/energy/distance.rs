@@ -42,8 +42,7 @@ fn assemble(settings: &Settings, site: &Site<'_>) -> Option<Box<dyn Term>> {
         let [_, _, c, d] = hinge.vertices;
         (site.stencil([c, d]), spring::Rest { length: site.distance(c, d), compliance: stiffness.compliance(0.0) })
     });
-    let damping = settings.number("damping").unwrap_or(0.0);
-    Some(Box::new(Batch::<Distance, 2>::new(site, stiffness, damping, elements.collect())))
+    Some(Box::new(Batch::<Distance, 2>::new(site, settings, elements.collect())))
 }
 
 impl Energy<2> for Distance {

@@ -87,7 +87,6 @@ pub fn cotangent_weights(x: &[Vec3<f64>; 4]) -> [f64; 4] {
 
 fn assemble(settings: &Settings, site: &Site<'_>) -> Option<Box<dyn Term>> {
     let stiffness = Stiffness::read(settings)?;
-    let damping = settings.number("damping").unwrap_or(0.0);
     let hinges = site.hinges().map(|hinge| {
         let weights = cotangent_weights(&hinge.vertices.map(|v| site.position(v)));
         (site.stencil(hinge.vertices), weights, site.hinge_area(hinge))
@@ -96,13 +95,13 @@ fn assemble(settings: &Settings, site: &Site<'_>) -> Option<Box<dyn Term>> {
         Stiffness::Physical(_) => {
             let elements = hinges
                 .map(|(stencil, weights, area)| (stencil, Rest { weights, compliance: stiffness.compliance(area) }));
-            Box::new(Batch::<Isometric, 4>::new(site, stiffness, damping, elements.collect()))
+            Box::new(Batch::<Isometric, 4>::new(site, settings, elements.collect()))
         }
         Stiffness::Compliance(_) | Stiffness::Projection(_) => {
             let elements = hinges.map(|(stencil, weights, area)| {
                 (stencil, ScalarRest { weights, scale: 3.0 / area, compliance: stiffness.compliance(0.0) })
             });
-            Box::new(Batch::<IsometricScalar, 4>::new(site, stiffness, damping, elements.collect()))
+            Box::new(Batch::<IsometricScalar, 4>::new(site, settings, elements.collect()))
         }
     })
 }

@@ -62,8 +62,7 @@ fn assemble(settings: &Settings, site: &Site<'_>) -> Option<Box<dyn Term>> {
         let compliance = stiffness.compliance(length * length / area);
         (site.stencil([a, b]), Rest { length, compliance })
     });
-    let damping = settings.number("damping").unwrap_or(0.0);
-    Some(Box::new(Batch::<Spring, 2>::new(site, stiffness, damping, elements.collect())))
+    Some(Box::new(Batch::<Spring, 2>::new(site, settings, elements.collect())))
 }
 
 impl Energy<2> for Spring {

@@ -24,14 +24,13 @@
 //! [Müller et al. 2007, §3.3].
 
 use super::particle::Bundle;
-use super::position_based::{Plan, PositionBased, Sweeps};
+use super::position_based::{self, Sweeps};
 use super::sweep::{Element, Measure, Sweep, Visit};
-use super::{Context, PRECISION, Solver, SolverKind, StepError, StepReport, iterations, substeps};
+use super::{PRECISION, SolverKind, iterations, substeps};
 use crate::energy::{Batch, Constraint, Energy, Term};
 use crate::math::{Real, Scalar};
 use crate::parallel::Worker;
 use crate::parameter::Entry;
-use crate::state::State;
 
 /// The scene's `pbd`.
 pub const KIND: SolverKind = SolverKind {
@@ -42,34 +41,17 @@ pub const KIND: SolverKind = SolverKind {
         parameters: &[substeps(1), iterations(20), PRECISION],
         one_of: &[],
     },
-    build: |settings| match settings.choice("precision") {
-        Some("f64") => Box::new(Pbd::<f64>(PositionBased::new(Plan::read(settings)))),
-        _ => Box::new(Pbd::<f32>(PositionBased::new(Plan::read(settings)))),
-    },
+    build: |settings| position_based::build(KIND.entry.name, settings, sweeps(), sweeps()),
 };
 
-/// The solver, sweeping in the precision `R`.
-struct Pbd<R: Real>(PositionBased<R>);
-
-impl<R: Real> Solver for Pbd<R>
+fn sweeps<R: Real>() -> Sweeps<R>
 where
     dyn Term: Project<R>,
 {
-    fn name(&self) -> &'static str {
-        KIND.entry.name
-    }
-
-    fn advance(&mut self, context: &Context<'_>, state: &mut State, dt: f64) -> Result<StepReport, StepError> {
-        self.0.advance(
-            context,
-            state,
-            dt,
-            &Sweeps {
-                lanes: |_| 0,
-                project: |term, worker, sweep| Project::<R>::project(term, worker, sweep),
-                residual: |term, worker, sweep| Project::<R>::residual(term, worker, sweep),
-            },
-        )
+    Sweeps {
+        parts: |_| 0,
+        project: |term, worker, sweep| Project::<R>::project(term, worker, sweep),
+        residual: |term, worker, sweep| Project::<R>::residual(term, worker, sweep),
     }
 }
 

@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use super::sweep::Sweep;
-use super::{Context, Particle, Stages, StepError, StepReport};
+use super::{Context, Particle, Solver, Stages, StepError, StepReport};
 use crate::collision::Solid;
 use crate::energy::Term;
 use crate::energy::contact::{self, Touch};
@@ -29,23 +29,24 @@ use crate::state::State;
 
 /// How a frame is divided.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Plan {
+struct Plan {
     substeps: u32,
     iterations: u32,
 }
 
 impl Plan {
     /// From a solver's settings, whose ranges the scene has checked.
-    pub(super) fn read(settings: &Settings) -> Self {
+    fn read(settings: &Settings) -> Self {
         let count = |name| settings.integer(name).and_then(|n| u32::try_from(n).ok()).unwrap_or(1).max(1);
         Self { substeps: count("substeps"), iterations: count("iterations") }
     }
 }
 
 /// What a solver does with a term: plain functions, so that a sweep is one virtual call.
+#[derive(Clone, Copy)]
 pub(super) struct Sweeps<R: Real> {
-    /// Numbers of multiplier storage per element.
-    pub(super) lanes: fn(&(dyn Term + 'static)) -> usize,
+    /// Numbers that the multiplier of one element takes to store.
+    pub(super) parts: fn(&(dyn Term + 'static)) -> usize,
     /// One sweep over the elements.
     pub(super) project: fn(&(dyn Term + 'static), &Worker<'_>, &Sweep<'_, R>),
     /// The largest move that another sweep would make.
@@ -62,8 +63,10 @@ struct Obstacle<R> {
     friction: R,
 }
 
-/// The solver's memory.
-pub(super) struct PositionBased<R: Real> {
+/// A position-based solver: its law, its settings and its memory.
+struct PositionBased<R: Real> {
+    name: &'static str,
+    sweeps: Sweeps<R>,
     plan: Plan,
     particles: Vec<Particle<R>>,
     previous: Vec<Particle<R>>,
@@ -78,9 +81,44 @@ pub(super) struct PositionBased<R: Real> {
     obstacles: Vec<Obstacle<R>>,
 }
 
+/// The solver `name` with its sweeps, in the precision that the settings ask for.
+pub(super) fn build(
+    name: &'static str,
+    settings: &Settings,
+    single: Sweeps<f32>,
+    double: Sweeps<f64>,
+) -> Box<dyn Solver> {
+    let plan = Plan::read(settings);
+    match settings.choice("precision") {
+        Some("f64") => Box::new(PositionBased::new(name, double, plan)),
+        _ => Box::new(PositionBased::new(name, single, plan)),
+    }
+}
+
+impl<R: Real> Solver for PositionBased<R> {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn advance(&mut self, context: &Context<'_>, state: &mut State, dt: f64) -> Result<StepReport, StepError> {
+        let start = context.clock.seconds();
+        self.load(context.model, state, dt);
+        let loaded = context.clock.seconds();
+        let (mut stages, residual) = self.run(context, dt);
+        let solved = context.clock.seconds();
+        self.check(context.model)?;
+        self.store(state, dt);
+        stages.update += (loaded - start) + (context.clock.seconds() - solved);
+        let Plan { substeps, iterations } = self.plan;
+        Ok(StepReport { substeps, iterations: substeps.saturating_mul(iterations), residual, stages })
+    }
+}
+
 impl<R: Real> PositionBased<R> {
-    pub(super) fn new(plan: Plan) -> Self {
+    fn new(name: &'static str, sweeps: Sweeps<R>, plan: Plan) -> Self {
         Self {
+            name,
+            sweeps,
             plan,
             particles: Vec::new(),
             previous: Vec::new(),
@@ -93,27 +131,8 @@ impl<R: Real> PositionBased<R> {
         }
     }
 
-    pub(super) fn advance(
-        &mut self,
-        context: &Context<'_>,
-        state: &mut State,
-        dt: f64,
-        sweeps: &Sweeps<R>,
-    ) -> Result<StepReport, StepError> {
-        let start = context.clock.seconds();
-        self.load(context.model, state, dt, sweeps);
-        let loaded = context.clock.seconds();
-        let (mut stages, residual) = self.run(context, dt, sweeps);
-        let solved = context.clock.seconds();
-        self.check(context.model)?;
-        self.store(state, dt);
-        stages.update += (loaded - start) + (context.clock.seconds() - solved);
-        let Plan { substeps, iterations } = self.plan;
-        Ok(StepReport { substeps, iterations: substeps.saturating_mul(iterations), residual, stages })
-    }
-
     /// Copies the state into the solver's precision, and asks all paths where they lead in this frame.
-    fn load(&mut self, model: &Model, state: &State, dt: f64, sweeps: &Sweeps<R>) {
+    fn load(&mut self, model: &Model, state: &State, dt: f64) {
         let masses = model.inverse_masses.iter();
         self.particles.clear();
         self.particles
@@ -126,7 +145,7 @@ impl<R: Real> PositionBased<R> {
         let mut multipliers = 0;
         for term in &model.terms {
             self.first_multipliers.push(multipliers);
-            multipliers += (sweeps.lanes)(&**term) * term.element_count();
+            multipliers += (self.sweeps.parts)(&**term) * term.element_count();
         }
         self.multipliers.resize(multipliers, R::ZERO);
 
@@ -150,8 +169,8 @@ impl<R: Real> PositionBased<R> {
     }
 
     /// Runs all substeps; returns the profile and the residual.
-    fn run(&mut self, context: &Context<'_>, dt: f64, sweeps: &Sweeps<R>) -> (Stages, f64) {
-        let model = context.model;
+    fn run(&mut self, context: &Context<'_>, dt: f64) -> (Stages, f64) {
+        let (model, sweeps) = (context.model, self.sweeps);
         let Plan { substeps, iterations } = self.plan;
         let step = dt / f64::from(substeps);
         let substep = Substep::new(model, step);

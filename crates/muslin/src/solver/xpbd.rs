@@ -20,14 +20,13 @@
 //! [Macklin, Müller, Chentanez 2016, eq. 18 and 26], [Macklin et al. 2019, "Small Steps in Physics Simulation"].
 
 use super::particle::Bundle;
-use super::position_based::{Plan, PositionBased, Sweeps};
+use super::position_based::{self, Sweeps};
 use super::sweep::{Element, Measure, Sweep, Visit};
-use super::{Context, PRECISION, Solver, SolverKind, StepError, StepReport, iterations, substeps};
+use super::{PRECISION, SolverKind, iterations, substeps};
 use crate::energy::{Batch, Constraint, Energy, Multiplier, Term};
 use crate::math::{Real, Scalar, Vec3};
 use crate::parallel::Worker;
 use crate::parameter::Entry;
-use crate::state::State;
 
 /// The scene's `xpbd`.
 pub const KIND: SolverKind = SolverKind {
@@ -38,34 +37,17 @@ pub const KIND: SolverKind = SolverKind {
         parameters: &[substeps(20), iterations(1), PRECISION],
         one_of: &[],
     },
-    build: |settings| match settings.choice("precision") {
-        Some("f64") => Box::new(Xpbd::<f64>(PositionBased::new(Plan::read(settings)))),
-        _ => Box::new(Xpbd::<f32>(PositionBased::new(Plan::read(settings)))),
-    },
+    build: |settings| position_based::build(KIND.entry.name, settings, sweeps(), sweeps()),
 };
 
-/// The solver, sweeping in the precision `R`.
-struct Xpbd<R: Real>(PositionBased<R>);
-
-impl<R: Real> Solver for Xpbd<R>
+fn sweeps<R: Real>() -> Sweeps<R>
 where
     dyn Term: Project<R>,
 {
-    fn name(&self) -> &'static str {
-        KIND.entry.name
-    }
-
-    fn advance(&mut self, context: &Context<'_>, state: &mut State, dt: f64) -> Result<StepReport, StepError> {
-        self.0.advance(
-            context,
-            state,
-            dt,
-            &Sweeps {
-                lanes: |term| Project::<R>::lanes(term),
-                project: |term, worker, sweep| Project::<R>::project(term, worker, sweep),
-                residual: |term, worker, sweep| Project::<R>::residual(term, worker, sweep),
-            },
-        )
+    Sweeps {
+        parts: |term| Project::<R>::parts(term),
+        project: |term, worker, sweep| Project::<R>::project(term, worker, sweep),
+        residual: |term, worker, sweep| Project::<R>::residual(term, worker, sweep),
     }
 }
 
@@ -75,8 +57,8 @@ pub trait Project<R: Real> {
     fn project(&self, worker: &Worker<'_>, sweep: &Sweep<'_, R>);
     /// The largest move, in m that another projection of an element of this worker's share would make.
     fn residual(&self, worker: &Worker<'_>, sweep: &Sweep<'_, R>) -> f64;
-    /// Numbers that the multipliers of one element take.
-    fn lanes(&self) -> usize;
+    /// Numbers that the multiplier of one element takes to store.
+    fn parts(&self) -> usize;
 }
 
 /// What a projection needs of its substep.
@@ -123,7 +105,7 @@ impl<E: Energy<N>, const N: usize> Project<f32> for Batch<E, N> {
     fn residual(&self, worker: &Worker<'_>, sweep: &Sweep<'_, f32>) -> f64 {
         sweep.largest(self, self.rest_wide(), worker, &Law::new(self, sweep))
     }
-    fn lanes(&self) -> usize {
+    fn parts(&self) -> usize {
         <E::Row<f32> as Constraint<f32, N>>::Multiplier::PARTS
     }
 }
@@ -135,7 +117,7 @@ impl<E: Energy<N>, const N: usize> Project<f64> for Batch<E, N> {
     fn residual(&self, worker: &Worker<'_>, sweep: &Sweep<'_, f64>) -> f64 {
         sweep.largest(self, self.rest(), worker, &Law::new(self, sweep))
     }
-    fn lanes(&self) -> usize {
+    fn parts(&self) -> usize {
         <E::Row<f64> as Constraint<f64, N>>::Multiplier::PARTS
     }
 }
