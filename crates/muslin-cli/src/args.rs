@@ -98,7 +98,7 @@ pub(crate) struct RunArguments {
     pub(crate) scene: Option<String>,
     #[command(flatten)]
     pub(crate) changes: SceneChanges,
-    /// Folder for the results [default: out/<scene name>].
+    /// Folder for the results [default: out/NAME, with the scene's name].
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Threads to use [default: all cores]. The results do not depend on it.

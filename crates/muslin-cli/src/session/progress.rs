@@ -95,7 +95,8 @@ impl Progress {
 }
 
 fn bar(first: usize, frame_count: usize) -> ProgressBar {
-    let style = ProgressStyle::with_template("  {bar:32} {pos}/{len}  {msg}").unwrap_or(ProgressStyle::default_bar());
+    let style =
+        ProgressStyle::with_template("  {bar:24} {pos}/{len}  {wide_msg}").unwrap_or(ProgressStyle::default_bar());
     let bar = ProgressBar::new(frame_count as u64).with_style(style);
     bar.set_position(first as u64);
     bar
@@ -105,8 +106,11 @@ fn rate_in_words(rate: f64) -> String {
     if rate >= 10.0 { format!("{rate:.0} frames/s") } else { format!("{rate:.2} frames/s") }
 }
 
-/// `2 s`, `3 min 5 s`, `2 h 10 min`.
+/// `2.1 s`, `12 s`, `3 min 5 s`, `2 h 10 min`.
 pub(crate) fn time_in_words(seconds: f64) -> String {
+    if seconds < 9.95 {
+        return format!("{seconds:.1} s");
+    }
     let whole = seconds.round() as u64;
     match (whole / 3600, whole / 60 % 60, whole % 60) {
         (0, 0, s) => format!("{s} s"),
@@ -121,7 +125,9 @@ mod tests {
 
     #[test]
     fn times_are_in_words() {
-        for (seconds, words) in [(0.4, "0 s"), (59.6, "1 min 0 s"), (185.0, "3 min 5 s"), (7800.0, "2 h 10 min")] {
+        for (seconds, words) in
+            [(0.44, "0.4 s"), (9.96, "10 s"), (59.6, "1 min 0 s"), (185.0, "3 min 5 s"), (7800.0, "2 h 10 min")]
+        {
             assert_eq!(time_in_words(seconds), words);
         }
         assert!(time_in_words(f64::INFINITY).ends_with("min"), "no panic");
