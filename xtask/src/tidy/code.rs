@@ -13,7 +13,10 @@ const UNSAFE_ALLOWED: &[(&str, &str)] = &[
         "crates/muslin/src/parallel.rs",
         "threads share slices that a colouring or a fixed split makes disjoint, which the borrow checker cannot see",
     ),
-    ("crates/muslin/src/solver/position_based.rs", "opens the arrays of a frame to the threads, once, with the argument"),
+    (
+        "crates/muslin/src/solver/position_based.rs",
+        "opens the arrays of a frame to the threads, once, with the argument",
+    ),
     ("crates/muslin/src/solver/sweep.rs", "skips bounds checks that a batch made when it was built"),
 ];
 

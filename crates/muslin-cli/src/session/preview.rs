@@ -84,6 +84,9 @@ fn still(plan: &Plan, stage: &mut Stage<'_>, name: &str) -> Result<(), PreviewEr
     let [width, height] = plan.scene.view.size.map(|side| side as usize);
     let mut renderer = Renderer::new(width, height, STILL_SAMPLES)?;
     let last = stage.frame_count - 1;
+    // A picture is framed for what is in it; the film has to hold the whole motion.
+    stage.bounds = Bounds::default();
+    stage.include(last)?;
     Ok(stage.draw(last, &mut renderer)?.write_png(plan.folder.join(name))?)
 }
 
@@ -202,14 +205,17 @@ impl<'a> Stage<'a> {
     fn look(&mut self) -> Result<(), IoError> {
         let last = self.frame_count.saturating_sub(1);
         let stride = last.div_ceil(LOOKS).max(1);
-        for frame in (0..last).step_by(stride).chain([last]) {
-            for sheet in &mut self.cloths {
-                sheet.frames.read(frame, &mut sheet.positions)?;
-                self.bounds.include_positions(&sheet.positions);
-            }
-            for solid in self.solids(frame) {
-                self.bounds.include_solid(&solid);
-            }
+        (0..last).step_by(stride).chain([last]).try_for_each(|frame| self.include(frame))
+    }
+
+    /// Widens the space by what a frame takes.
+    fn include(&mut self, frame: usize) -> Result<(), IoError> {
+        for sheet in &mut self.cloths {
+            sheet.frames.read(frame, &mut sheet.positions)?;
+            self.bounds.include_positions(&sheet.positions);
+        }
+        for solid in self.solids(frame) {
+            self.bounds.include_solid(&solid);
         }
         Ok(())
     }

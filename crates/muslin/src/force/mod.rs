@@ -2,4 +2,4 @@
 
 pub mod wind;
 
-pub use wind::Wind;
+pub use wind::{Push, Wind};

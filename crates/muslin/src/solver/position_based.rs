@@ -19,7 +19,7 @@ use super::{Context, Particle, Solver, Stages, StepError, StepReport};
 use crate::collision::Solid;
 use crate::energy::Term;
 use crate::energy::contact::{self, Touch};
-use crate::force::Wind;
+use crate::force::{Push, Wind};
 use crate::math::{Real, Vec3};
 use crate::model::Model;
 use crate::motion::Pose;
@@ -71,7 +71,7 @@ struct PositionBased<R: Real> {
     particles: Vec<Particle<R>>,
     previous: Vec<Particle<R>>,
     velocities: Vec<Particle<R>>,
-    wind_forces: Vec<Vec3<R>>,
+    pushes: Vec<Push<R>>,
     /// λ of all terms, one after the other, and where each begins.
     multipliers: Vec<R>,
     first_multipliers: Vec<usize>,
@@ -123,7 +123,7 @@ impl<R: Real> PositionBased<R> {
             particles: Vec::new(),
             previous: Vec::new(),
             velocities: Vec::new(),
-            wind_forces: Vec::new(),
+            pushes: Vec::new(),
             multipliers: Vec::new(),
             first_multipliers: Vec::new(),
             pin_poses: Vec::new(),
@@ -140,7 +140,7 @@ impl<R: Real> PositionBased<R> {
         self.previous.clone_from(&self.particles);
         self.velocities.clear();
         self.velocities.extend(state.velocities.iter().map(|v| Particle::vector(v.cast())));
-        self.wind_forces.resize(if model.wind.is_some() { model.triangles.len() } else { 0 }, Vec3::ZERO);
+        self.pushes.resize(if model.wind.is_some() { model.triangles.len() } else { 0 }, Push::default());
         self.first_multipliers.clear();
         let mut multipliers = 0;
         for term in &model.terms {
@@ -179,7 +179,7 @@ impl<R: Real> PositionBased<R> {
             &mut self.particles,
             &mut self.previous,
             &mut self.velocities,
-            &mut self.wind_forces,
+            &mut self.pushes,
             &mut self.multipliers,
         );
         let (pin_poses, obstacles, first_multipliers) = (&self.pin_poses, &self.obstacles, &self.first_multipliers);
@@ -264,7 +264,7 @@ struct Arrays<'a, R: Real> {
     particles: Shared<'a, Particle<R>>,
     previous: Shared<'a, Particle<R>>,
     velocities: Shared<'a, Particle<R>>,
-    wind_forces: Shared<'a, Vec3<R>>,
+    pushes: Shared<'a, Push<R>>,
     multipliers: Shared<'a, R>,
 }
 
@@ -273,7 +273,7 @@ impl<'a, R: Real> Arrays<'a, R> {
         particles: &'a mut [Particle<R>],
         previous: &'a mut [Particle<R>],
         velocities: &'a mut [Particle<R>],
-        wind_forces: &'a mut [Vec3<R>],
+        pushes: &'a mut [Push<R>],
         multipliers: &'a mut [R],
     ) -> Self {
         // SAFETY: predict, collide and update set only items of the worker's own share of the vertices, and read
@@ -285,7 +285,7 @@ impl<'a, R: Real> Arrays<'a, R> {
                 particles: Shared::new(particles),
                 previous: Shared::new(previous),
                 velocities: Shared::new(velocities),
-                wind_forces: Shared::new(wind_forces),
+                pushes: Shared::new(pushes),
                 multipliers: Shared::new(multipliers),
             }
         }
@@ -342,15 +342,15 @@ impl<'a, R: Real> Substep<'a, R> {
         for t in worker.share(0..self.model.triangles.len()) {
             let corners = self.model.triangles[t].map(|v| v as usize);
             let x = corners.map(|v| arrays.particles.get(v).position());
-            arrays.wind_forces.set(t, wind.corner_force(x, corners.map(|v| arrays.velocities.get(v).position())));
+            arrays.pushes.set(t, wind.push(x, corners.map(|v| arrays.velocities.get(v).position())));
         }
         worker.barrier();
         for cloth in &self.model.cloths {
             for i in worker.share(cloth.vertices.clone()) {
                 let around = self.model.vertex_triangles.of(i as u32).iter();
-                let force = around.fold(Vec3::ZERO, |sum, &t| sum + arrays.wind_forces.get(t as usize));
-                let push = force * (arrays.particles.get(i).inverse_mass() * self.step);
-                arrays.velocities.set(i, Particle::vector(arrays.velocities.get(i).position() + push));
+                let push = around.fold(Push::default(), |sum, &t| sum.plus(arrays.pushes.get(t as usize)));
+                let change = push.velocity_step(arrays.particles.get(i).inverse_mass(), self.step);
+                arrays.velocities.set(i, Particle::vector(arrays.velocities.get(i).position() + change));
             }
         }
     }
