@@ -24,6 +24,8 @@ const SHORT_INTERVAL: u32 = 8;
 const LONG_INTERVAL: u32 = 256;
 /// A trial must be this much faster to be believed: frames vary by themselves.
 const GAIN: f64 = 0.85;
+/// A frame that is this much slower than those before calls for a trial at once.
+const LOSS: f64 = 2.0;
 
 impl Pace {
     /// For a team of `size`.
@@ -34,7 +36,8 @@ impl Pace {
             current: 0,
             trial: None,
             downwards: true,
-            frames_to_trial: SHORT_INTERVAL,
+            // At once: on a busy machine the first frames could take seconds.
+            frames_to_trial: 1,
             interval: SHORT_INTERVAL,
         }
     }
@@ -57,10 +60,13 @@ impl Pace {
         self.choices[self.trial.unwrap_or(self.current)].0
     }
 
-    /// Takes note of how long that frame took, in s. Without a clock (always zero) nothing ever changes.
+    /// Takes note of how long that frame took, in s.
     pub fn record(&mut self, seconds: f64) {
         let Some(trial) = self.trial else {
             let known = &mut self.choices[self.current].1;
+            if known.is_some_and(|average| seconds > LOSS * average) {
+                self.frames_to_trial = 0;
+            }
             *known = Some(known.map_or(seconds, |average| 0.75 * average + 0.25 * seconds));
             return;
         };
@@ -106,8 +112,15 @@ mod tests {
     }
 
     #[test]
-    fn without_a_clock_all_threads_are_used() {
-        assert!(frames(&mut Pace::new(4), 8, |_| 0.0).iter().all(|&n| n == 4), "no reason to change");
-        assert_eq!(Pace::new(1).threads(), 1);
+    fn a_sudden_load_is_answered_at_once() {
+        let mut pace = Pace::new(2);
+        frames(&mut pace, 1000, |threads| 1.0 / threads as f64);
+        let used = frames(&mut pace, 4, |threads| if threads == 2 { 50.0 } else { 2.0 });
+        assert_eq!(used, [2, 1, 1, 1]);
+    }
+
+    #[test]
+    fn a_team_of_one_has_no_choice() {
+        assert_eq!(frames(&mut Pace::new(1), 20, |_| 1.0), vec![1; 20]);
     }
 }

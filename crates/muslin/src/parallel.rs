@@ -12,6 +12,7 @@ use std::cell::UnsafeCell;
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
 
 /// Why a team could not be formed.
 #[derive(Debug, thiserror::Error)]
@@ -106,38 +107,69 @@ impl Worker<'_> {
     }
 }
 
-/// A barrier that spins: the waits between colours are shorter than a trip through the kernel.
+/// A barrier that spins first and sleeps then.
+///
+/// The waits between colours are shorter than a trip through the kernel. But a thread that has to wait longer waits for
+/// one that is not running, and must not take the core that the other needs.
 struct Barrier {
     size: usize,
     arrived: AtomicUsize,
     generation: AtomicUsize,
     broken: AtomicBool,
+    sleepers: AtomicUsize,
+    bed: Mutex<()>,
+    bell: Condvar,
 }
 
 impl Barrier {
     fn new(size: usize) -> Self {
-        Self { size, arrived: AtomicUsize::new(0), generation: AtomicUsize::new(0), broken: AtomicBool::new(false) }
+        Self {
+            size,
+            arrived: AtomicUsize::new(0),
+            generation: AtomicUsize::new(0),
+            broken: AtomicBool::new(false),
+            sleepers: AtomicUsize::new(0),
+            bed: Mutex::new(()),
+            bell: Condvar::new(),
+        }
     }
 
     fn wait(&self) {
-        /// Spins before the thread yields: more threads than cores must still make progress.
-        const SPINS: u32 = 4000;
+        /// Some tens of microseconds, about as long as a thread sleeps at least.
+        const SPINS: u32 = 2000;
         let generation = self.generation.load(Ordering::Acquire);
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.size {
             self.arrived.store(0, Ordering::Relaxed);
-            self.generation.store(generation.wrapping_add(1), Ordering::Release);
+            self.generation.store(generation.wrapping_add(1), Ordering::SeqCst);
+            // Whoever is not seen here has not looked at the generation yet, and will find it changed.
+            if self.sleepers.load(Ordering::SeqCst) > 0 {
+                self.wake();
+            }
             return;
         }
-        let mut spins = 0;
-        while self.generation.load(Ordering::Acquire) == generation {
-            assert!(!self.broken.load(Ordering::Relaxed), "another thread of the team panicked");
-            if spins < SPINS {
-                spins += 1;
-                std::hint::spin_loop();
-            } else {
-                std::thread::yield_now();
+        for _ in 0..SPINS {
+            if self.is_over(generation) {
+                return;
             }
+            std::hint::spin_loop();
         }
+        self.sleepers.fetch_add(1, Ordering::SeqCst);
+        let mut guard = self.bed.lock().unwrap_or_else(PoisonError::into_inner);
+        while !self.is_over(generation) {
+            guard = self.bell.wait(guard).unwrap_or_else(PoisonError::into_inner);
+        }
+        self.sleepers.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    fn is_over(&self, generation: usize) -> bool {
+        assert!(!self.broken.load(Ordering::SeqCst), "another thread of the team panicked");
+        self.generation.load(Ordering::SeqCst) != generation
+    }
+
+    fn wake(&self) {
+        // Taking the lock waits for a sleeper that has looked and not yet lain down.
+        drop(self.bed.lock().unwrap_or_else(PoisonError::into_inner));
+        self.bell.notify_all();
     }
 }
 
@@ -147,7 +179,8 @@ struct ReleaseOnPanic<'a>(&'a Barrier);
 impl Drop for ReleaseOnPanic<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.0.broken.store(true, Ordering::Relaxed);
+            self.0.broken.store(true, Ordering::SeqCst);
+            self.0.wake();
         }
     }
 }
@@ -241,6 +274,23 @@ mod tests {
                 let joined: Vec<usize> = parts.into_iter().flatten().collect();
                 assert_eq!(joined, items.collect::<Vec<_>>());
             }
+        }
+    }
+
+    #[test]
+    fn a_panic_reaches_the_caller_instead_of_hanging_the_others() {
+        for size in [2, 8] {
+            let team = Team::new(size).unwrap();
+            let stages = |worker: &Worker<'_>| {
+                // Late enough for the others to sleep.
+                if worker.leads() {
+                    std::thread::sleep(std::time::Duration::from_millis(20));
+                    panic!("a bug");
+                }
+                worker.barrier();
+            };
+            let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| team.run(size, stages)));
+            assert!(outcome.is_err(), "team of {size}");
         }
     }
 
