@@ -4,13 +4,11 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use muslin::scene::Override;
+use muslin::scene::{MAX_FRAMES, Override};
 use muslin_io::FORMATS;
 
 /// Most threads: beyond this no sweep of a cloth has work for one more.
 const MOST_THREADS: i64 = 256;
-/// Most frames, the limit of a scene file too: a million frames of a small cloth are already 50 GB.
-const MOST_FRAMES: u64 = 1_000_000;
 
 /// Simulates cloth.
 ///
@@ -72,24 +70,11 @@ impl Command {
 #[derive(Debug, Args)]
 pub(crate) struct SceneChanges {
     /// Replaces any key of the scene; may be given again: --set solver.substeps=40 --set cloth.0.scale=2.
-    #[arg(long = "set", value_name = "PATH=VALUE", value_parser = Set::parse)]
-    pub(crate) sets: Vec<Set>,
+    #[arg(long = "set", value_name = "PATH=VALUE", value_parser = Override::parse)]
+    pub(crate) sets: Vec<Override>,
     /// Simulates exactly this many frames, whatever the scene's duration.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MOST_FRAMES))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MAX_FRAMES))]
     pub(crate) frames: Option<u64>,
-}
-
-/// An override, with the words it was given in.
-#[derive(Clone, Debug)]
-pub(crate) struct Set {
-    pub(crate) text: String,
-    pub(crate) change: Override,
-}
-
-impl Set {
-    fn parse(text: &str) -> Result<Self, String> {
-        Ok(Self { text: text.to_owned(), change: Override::parse(text)? })
-    }
 }
 
 #[derive(Debug, Args)]

@@ -2,20 +2,16 @@
 
 use std::fs;
 use std::io;
+use std::mem;
 use std::path::{Path, PathBuf};
 
-use muslin::mesh;
 use muslin::model::Problem;
-use muslin::scene::{Finding, Override, Place, Scene, Severity, parse};
+use muslin::scene::{Finding, MAX_DURATION, Origin, Outcome, Place, Scene, Severity, parse};
 
-use crate::args::{SceneChanges, Set};
+use crate::args::SceneChanges;
 use crate::builtin::{self, Builtin};
 use crate::failure::{Failure, cannot_read};
 use crate::findings::Findings;
-use crate::place;
-
-/// Longest run, in s, as the scene files have it.
-const LONGEST: f64 = 1e5;
 
 /// The text of a scene, and where it is from.
 #[derive(Debug)]
@@ -33,6 +29,20 @@ pub(crate) struct Parsed {
     pub(crate) scene: Scene,
     /// What will not be as the scene says.
     pub(crate) warnings: Vec<Finding>,
+    /// Knows where every key was written.
+    outcome: Outcome,
+}
+
+impl Parsed {
+    /// What the library found when it compiled the scene, each at the line of its key.
+    pub(crate) fn locate(&self, problems: &[Problem]) -> Vec<Finding> {
+        let locate = |problem: &Problem| Finding {
+            severity: problem.severity,
+            place: Place { origin: self.outcome.origin(&problem.place), path: problem.place.clone() },
+            message: problem.message.clone(),
+        };
+        problems.iter().map(locate).collect()
+    }
 }
 
 impl SceneFile {
@@ -67,13 +77,13 @@ impl SceneFile {
 
     /// The scene with everything the command line changes in it.
     pub(crate) fn parse(&self, changes: &SceneChanges) -> Result<Parsed, Failure> {
-        let overrides: Vec<Override> = changes.sets.iter().map(|set| set.change.clone()).collect();
-        let outcome = parse(&self.text, &overrides);
-        let Some(mut scene) = outcome.scene else { return Err(self.failure(outcome.findings)) };
+        let mut outcome = parse(&self.text, &changes.sets);
+        let findings = mem::take(&mut outcome.findings);
+        let Some(mut scene) = outcome.scene.take() else { return Err(self.failure(findings)) };
         if let Some(frames) = changes.frames {
             scene.duration = duration_of(frames, scene.fps)?;
         }
-        Ok(Parsed { scene, warnings: outcome.findings })
+        Ok(Parsed { scene, warnings: findings, outcome })
     }
 
     /// Findings as a failure.
@@ -85,27 +95,14 @@ impl SceneFile {
     pub(crate) fn findings(&self, list: Vec<Finding>) -> Findings {
         Findings { label: self.label.clone(), text: self.text.clone(), list }
     }
-
-    /// What the library found when it compiled the scene, each at the line of its key.
-    pub(crate) fn locate(&self, problems: &[Problem], sets: &[Set]) -> Vec<Finding> {
-        let locate = |problem: &Problem| Finding {
-            severity: match problem.severity {
-                mesh::Severity::Error => Severity::Error,
-                mesh::Severity::Warning => Severity::Warning,
-            },
-            place: Place { origin: place::origin(&problem.place, &self.text, sets), path: problem.place.clone() },
-            message: problem.message.clone(),
-        };
-        problems.iter().map(locate).collect()
-    }
 }
 
 /// The duration of exactly this many frames.
 fn duration_of(frames: u64, fps: f64) -> Result<f64, Failure> {
     let duration = frames as f64 / fps;
-    if duration > LONGEST {
+    if duration > MAX_DURATION {
         return Err(Failure::Usage(format!(
-            "--frames {frames}: at {fps} frames a second that is {duration} s, but the limit is {LONGEST} s; \
+            "--frames {frames}: at {fps} frames a second that is {duration} s, but the limit is {MAX_DURATION} s; \
              ask for fewer frames"
         )));
     }
@@ -115,7 +112,7 @@ fn duration_of(frames: u64, fps: f64) -> Result<f64, Failure> {
 fn not_text(label: &str, bytes: &[u8], at: usize) -> Failure {
     let text = String::from_utf8_lossy(bytes).into_owned();
     // Everything before the first bad byte is kept as it is, so its place is the same in the text.
-    let origin = place::in_text(&text, at, at);
+    let origin = Origin::in_text(&text, at..at);
     let message = format!("byte {:#04x} is not UTF-8 text; save the scene as UTF-8", bytes[at]);
     let place = Place { origin, path: String::new() };
     let list = vec![Finding { severity: Severity::Error, place, message }];

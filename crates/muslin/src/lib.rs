@@ -12,7 +12,7 @@
 //! The library opens no file, reads no clock and prints nothing: it takes text, meshes and a clock, and gives states.
 
 pub mod math;
-pub mod pace;
+mod pace;
 pub mod parallel;
 pub mod parameter;
 
@@ -35,4 +35,4 @@ pub mod solver;
 pub mod catalog;
 pub mod simulation;
 
-pub use simulation::{SetupError, Simulation};
+pub use simulation::{RestoreError, SetupError, Simulation};

@@ -1,5 +1,6 @@
 //! The compiled, immutable side of a simulation: a scene as batches of elements, masses, pins and bodies.
 
+use std::fmt;
 use std::ops::Range;
 
 use crate::collision::Collider;
@@ -46,7 +47,18 @@ pub struct Model {
     pub thickness: f64,
 }
 
+impl fmt::Debug for Model {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let cloths: Vec<&str> = self.cloths.iter().map(|cloth| cloth.name.as_str()).collect();
+        let terms: Vec<&str> = self.terms.iter().map(|term| term.name()).collect();
+        let mut debug = f.debug_struct("Model");
+        debug.field("cloths", &cloths).field("terms", &terms).field("vertices", &self.masses.len());
+        debug.finish_non_exhaustive()
+    }
+}
+
 /// One cloth of a model.
+#[derive(Debug)]
 pub struct Cloth {
     /// Its name in the scene.
     pub name: String,
@@ -67,6 +79,7 @@ pub struct Cloth {
 }
 
 /// Vertices led along one path.
+#[derive(Debug)]
 pub struct Pin {
     motion: Motion,
     until: Option<f64>,
@@ -75,8 +88,10 @@ pub struct Pin {
 impl Pin {
     /// Where the pinned vertices are led at `time`, in s; `None` once they are released.
     pub fn pose(&self, time: f64) -> Option<Pose<f64>> {
-        // A substep that ends at the very time of release still holds.
-        self.until.is_none_or(|until| time <= until).then(|| self.motion.pose(time))
+        /// Far above the rounding of a time, far below the shortest substep: one that ends at the very time of release
+        /// still holds.
+        const SAME_TIME: f64 = 1e-9;
+        self.until.is_none_or(|until| time <= until + SAME_TIME).then(|| self.motion.pose(time))
     }
 }
 
@@ -100,8 +115,8 @@ pub struct Problem {
     pub message: String,
 }
 
-impl std::fmt::Display for Problem {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.place, self.message)
     }
 }
@@ -128,6 +143,7 @@ impl Problems {
 pub type LoadMesh<'a> = dyn FnMut(&str) -> Result<Mesh, String> + 'a;
 
 /// A compiled scene: the model, its initial state, and warnings.
+#[derive(Debug)]
 pub struct Compiled {
     /// The immutable part.
     pub model: Model,
@@ -272,7 +288,7 @@ impl Model {
             let still = self.pins.len() as u32;
             self.pins.push(Pin { motion: Motion::new(&scene::Path::still(), Vec3::ZERO), until: None });
             let massless = self.masses[first..].iter().zip(&mut pin_of_vertex).filter(|(mass, _)| **mass == 0.0);
-            massless.for_each(|(_, pin)| *pin = pin.or(Some(still)));
+            massless.for_each(|(_, pin)| *pin = Some(still));
         }
         let held = |(pin, vertex): (&Option<u32>, u32)| pin.map(|pin| Pinned { vertex, pin });
         self.pinned.extend(pin_of_vertex.iter().zip(first as u32..).filter_map(held));
@@ -286,7 +302,7 @@ impl Model {
     }
 }
 
-fn assemble(models: &[energy::Model], choice: &Choice, site: &Site<'_>) -> Option<Box<dyn Term>> {
+fn assemble(models: &[energy::EnergyKind], choice: &Choice, site: &Site<'_>) -> Option<Box<dyn Term>> {
     let model = models.iter().find(|m| m.entry.name == choice.entry.name)?;
     (model.assemble)(&choice.settings, site)
 }

@@ -6,7 +6,7 @@
 //! the faster one is kept.
 
 /// Chooses the number of threads for each frame.
-pub struct Pace {
+pub(crate) struct Pace {
     /// Candidates, from all threads down to one, each with the seconds of a recent frame.
     choices: Vec<(usize, Option<f64>)>,
     current: usize,
@@ -29,7 +29,7 @@ const LOSS: f64 = 2.0;
 
 impl Pace {
     /// For a team of `size`.
-    pub fn new(size: usize) -> Self {
+    pub(crate) fn new(size: usize) -> Self {
         let halves = std::iter::successors(Some(size.max(1)), |&n| (n > 1).then_some(n / 2));
         Self {
             choices: halves.map(|n| (n, None)).collect(),
@@ -43,7 +43,7 @@ impl Pace {
     }
 
     /// Threads for the next frame.
-    pub fn threads(&mut self) -> usize {
+    pub(crate) fn threads(&mut self) -> usize {
         self.trial = None;
         if self.frames_to_trial > 0 {
             self.frames_to_trial -= 1;
@@ -61,7 +61,7 @@ impl Pace {
     }
 
     /// Takes note of how long that frame took, in s.
-    pub fn record(&mut self, seconds: f64) {
+    pub(crate) fn record(&mut self, seconds: f64) {
         let Some(trial) = self.trial else {
             let known = &mut self.choices[self.current].1;
             if known.is_some_and(|average| seconds > LOSS * average) {

@@ -16,13 +16,14 @@ use std::sync::{Condvar, Mutex, PoisonError};
 
 /// Why a team could not be formed.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot start {threads} threads: {reason}; ask for fewer with --threads")]
+#[error("cannot start {threads} threads: {reason}; ask for fewer")]
 pub struct TeamError {
     threads: usize,
     reason: String,
 }
 
 /// Threads that step together.
+#[derive(Debug)]
 pub struct Team {
     /// `None` for a team of one, which runs on the caller's thread (and on targets without threads).
     pool: Option<rayon::ThreadPool>,
@@ -55,6 +56,9 @@ impl Team {
     }
 
     /// Runs `stages` once on each of `active` threads, at most the whole team.
+    ///
+    /// Every thread must come to the same barriers, and `stages` must not run the same team again: either would wait
+    /// for ever. A panic of one thread ends the others at their next barrier and comes out here.
     pub fn run(&self, active: usize, stages: impl Fn(&Worker<'_>) + Sync) {
         let active = active.clamp(1, self.size);
         let barrier = Barrier::new(active);

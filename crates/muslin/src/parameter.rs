@@ -1,6 +1,6 @@
 //! What a model, a solver or a fabric can be told: names, units, ranges and defaults, as data.
 //!
-//! A scene key, its error messages, the table of `muslin models` and the page of the book all follow from
+//! A scene key, its error messages, and the table of `muslin models` all follow from
 //! these tables, so a parameter is described in exactly one place: the file of the thing that reads it.
 
 use std::fmt;
@@ -102,22 +102,12 @@ impl Kind {
 pub struct Settings(Vec<(&'static str, Setting)>);
 
 impl Settings {
-    /// The defaults of a table.
-    pub fn defaults(parameters: &[Parameter]) -> Self {
-        Self(parameters.iter().filter_map(|p| p.default.map(|value| (p.name, value))).collect())
-    }
-
     /// Sets or replaces one value.
     pub fn set(&mut self, name: &'static str, value: Setting) {
         match self.0.iter_mut().find(|(n, _)| *n == name) {
             Some(slot) => slot.1 = value,
             None => self.0.push((name, value)),
         }
-    }
-
-    /// Removes one value.
-    pub fn remove(&mut self, name: &str) {
-        self.0.retain(|(n, _)| *n != name);
     }
 
     /// Looks a value up.
@@ -156,10 +146,10 @@ impl Settings {
     }
 }
 
-/// A description of one model, solver or fabric for scene files, `muslin models` and the book.
+/// A description of one model, solver or fabric for scene files and `muslin models`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Entry {
-    /// Scene key, file stem and page name.
+    /// Scene key and file stem.
     pub name: &'static str,
     /// One line for a person.
     pub summary: &'static str,

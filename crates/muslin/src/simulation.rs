@@ -1,11 +1,14 @@
 //! The user's handle: a model, its state and the solver that moves it.
 
+use std::fmt;
+
+use crate::math::Vec3;
 use crate::model::{LoadMesh, Model, Problem};
 use crate::output::Diagnostics;
 use crate::pace::Pace;
 use crate::parallel::{Team, TeamError};
 use crate::scene::Scene;
-use crate::solver::{Clock, Context, NoClock, SOLVERS, Solver, StepError, StepReport};
+use crate::solver::{self, Clock, Context, NoClock, Solver, StepError, StepReport};
 use crate::state::State;
 
 /// A scene that can be stepped.
@@ -17,7 +20,7 @@ pub struct Simulation {
     /// Only with a clock.
     pace: Option<Pace>,
     clock: Box<dyn Clock>,
-    frame_time: f64,
+    fps: f64,
     frame: usize,
     initial: State,
     warnings: Vec<Problem>,
@@ -34,15 +37,34 @@ pub enum SetupError {
     #[error(transparent)]
     Team(#[from] TeamError),
     /// The scene's solver is not in the table.
-    #[error("solver \"{0}\" is not available in this version")]
+    #[error("solver \"{0}\" is not available in this version; `muslin models` lists those that are")]
     Solver(&'static str),
+}
+
+/// Why a snapshot was refused.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum RestoreError {
+    /// It is of another scene.
+    #[error("the snapshot has {length} vertices, but the scene has {expected}; restore a snapshot of this scene")]
+    Size {
+        /// Its number of positions or velocities.
+        length: usize,
+        /// What it should be.
+        expected: usize,
+    },
+    /// It is broken.
+    #[error("the snapshot is not finite at vertex {vertex}; restore an earlier one")]
+    NonFinite {
+        /// The first such vertex, in the model's order.
+        vertex: usize,
+    },
 }
 
 impl Simulation {
     /// Compiles a scene; `load` is asked for each mesh file.
     pub fn new(scene: &Scene, threads: usize, load: &mut LoadMesh<'_>) -> Result<Self, SetupError> {
         let name = scene.solver.entry.name;
-        let kind = SOLVERS.iter().find(|s| s.entry.name == name).ok_or(SetupError::Solver(name))?;
+        let kind = solver::find(name).ok_or(SetupError::Solver(name))?;
         let compiled = Model::compile(scene, load).map_err(SetupError::Scene)?;
         Ok(Self {
             model: compiled.model,
@@ -52,7 +74,7 @@ impl Simulation {
             team: Team::new(threads)?,
             pace: None,
             clock: Box::new(NoClock),
-            frame_time: scene.frame_time(),
+            fps: scene.fps,
             frame: 0,
             warnings: compiled.warnings,
             count_intersections: scene.contact.self_contact,
@@ -60,6 +82,7 @@ impl Simulation {
     }
 
     /// Measures stages with a clock, and uses fewer threads while the machine is busy with something else.
+    #[must_use]
     pub fn with_clock(mut self, clock: impl Clock + 'static) -> Self {
         self.clock = Box::new(clock);
         self.pace = Some(Pace::new(self.team.size()));
@@ -71,11 +94,13 @@ impl Simulation {
         let threads = self.pace.as_mut().map_or(self.team.size(), Pace::threads);
         let context = Context { model: &self.model, team: &self.team, threads, clock: &*self.clock };
         let start = self.clock.seconds();
-        let report = self.solver.advance(&context, &mut self.state, self.frame_time)?;
+        let report = self.solver.advance(&context, &mut self.state, self.fps.recip())?;
         if let Some(pace) = &mut self.pace {
             pace.record(self.clock.seconds() - start);
         }
         self.frame += 1;
+        // A quotient and not a sum, which would drift away from the times that a scene names.
+        self.state.time = self.frame as f64 / self.fps;
         Ok(report)
     }
 
@@ -109,16 +134,20 @@ impl Simulation {
         &self.warnings
     }
 
-    /// Continues from a snapshot of this scene; `false`, and nothing changed, if its size does not fit.
-    #[must_use]
-    pub fn restore(&mut self, state: State, frame: usize) -> bool {
-        let fits = state.positions.len() == self.state.positions.len()
-            && state.velocities.len() == self.state.velocities.len();
-        if fits {
-            self.state = state;
-            self.frame = frame;
+    /// Continues from a snapshot of this scene, taken after `frame` frames. On an error nothing has changed.
+    pub fn restore(&mut self, state: State, frame: usize) -> Result<(), RestoreError> {
+        let expected = self.state.positions.len();
+        for length in [state.positions.len(), state.velocities.len()] {
+            if length != expected {
+                return Err(RestoreError::Size { length, expected });
+            }
         }
-        fits
+        if let Some(vertex) = state.first_non_finite() {
+            return Err(RestoreError::NonFinite { vertex });
+        }
+        self.state = state;
+        self.frame = frame;
+        Ok(())
     }
 
     /// Back to time zero.
@@ -127,11 +156,31 @@ impl Simulation {
         self.frame = 0;
     }
 
-    /// Positions of one cloth in single precision, numbered as in the user's mesh.
+    /// Positions of one cloth in single precision, in m, numbered as in the user's mesh; empty if there is no such cloth.
     pub fn positions(&self, cloth: usize, out: &mut Vec<[f32; 3]>) {
-        let cloth = &self.model.cloths[cloth];
-        let positions = &self.state.positions[cloth.vertices.clone()];
         out.clear();
-        out.extend(cloth.ordering.new_from_old.iter().map(|&new| positions[new as usize].cast::<f32>().to_array()));
+        out.extend(self.in_user_order(cloth, &self.state.positions).map(|x| x.cast::<f32>().to_array()));
+    }
+
+    /// Velocities of one cloth in single precision, in m/s, numbered as in the user's mesh; empty if there is no such
+    /// cloth.
+    pub fn velocities(&self, cloth: usize, out: &mut Vec<[f32; 3]>) {
+        out.clear();
+        out.extend(self.in_user_order(cloth, &self.state.velocities).map(|v| v.cast::<f32>().to_array()));
+    }
+
+    /// The vectors of one cloth from an array of the state, as the user numbers them.
+    pub fn in_user_order<'a>(&'a self, cloth: usize, vectors: &'a [Vec3<f64>]) -> impl Iterator<Item = Vec3<f64>> + 'a {
+        let cloth = self.model.cloths.get(cloth).into_iter();
+        cloth.flat_map(move |cloth| {
+            let vectors = &vectors[cloth.vertices.clone()];
+            cloth.ordering.new_from_old.iter().map(move |&new| vectors[new as usize])
+        })
+    }
+}
+
+impl fmt::Debug for Simulation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Simulation").field("frame", &self.frame).field("model", &self.model).finish_non_exhaustive()
     }
 }

@@ -41,6 +41,7 @@ const CHECKS: &[fn(&Tree) -> Vec<Finding>] = &[
     code::no_panic_outside_tests,
     code::no_test_is_switched_off,
     names::one_stem,
+    names::energies_conform,
     names::scene_is_named_after_its_file,
     names::every_crate_takes_workspace_lints,
     documents::named_paths_exist,

@@ -8,7 +8,7 @@ use super::tree::Tree;
 const FOLDERS: &[&str] = &["crates/muslin/src/energy/", "crates/muslin/src/solver/"];
 
 /// Types whose entries name a thing, as opposed to one of its parameters.
-const ENTRIES: &[&str] = &["Model", "Entry"];
+const ENTRIES: &[&str] = &["Entry"];
 
 pub(super) fn one_stem(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -24,6 +24,17 @@ pub(super) fn one_stem(tree: &Tree) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// Every energy passes the same suite: a file that implements `Energy` calls it in its tests.
+pub(super) fn energies_conform(tree: &Tree) -> Vec<Finding> {
+    let energies = tree.texts().filter(|(path, text)| path.starts_with(FOLDERS[0]) && text.contains("\nimpl Energy<"));
+    let silent = energies.filter(|(_, text)| !text.contains("conformance::check::<"));
+    silent
+        .map(|(path, _)| {
+            Finding::new(path, 1, "an energy that does not call `conformance::check` in its tests; add the call")
+        })
+        .collect()
 }
 
 /// The names that a file gives to what it defines: `NAME: &'static str = "x"`, and `name: "x"` of an entry.
@@ -111,16 +122,19 @@ mod tests {
             (
                 "crates/muslin/src/energy/dihedral.rs",
                 "const NAME: &'static str = \"angle\";\n\
-                 pub const MODEL: Model = Model {\n\
+                 pub const KIND: Entry = Entry {\n\
                   parameters: &[Parameter { name: \"k\" }], name: \"bend\" };",
             ),
             (
                 "crates/muslin/src/energy/spring.rs",
                 "const NAME: &'static str = \"spring\";\n\
-                 const MODEL: Model = Model { name: \"spring\", parameters: &[Parameter { name: \"k\" }] };\n\
+                 const KIND: Entry = Entry { name: \"spring\", parameters: &[Parameter { name: \"k\" }] };\n\
                  #[cfg(test)] mod tests { const NAME: &str = \"x\"; }",
             ),
-            ("crates/muslin/src/solver/xpbd.rs", "pub const MODEL: Model = Model { entry: Entry { name: \"pbd\" } };"),
+            (
+                "crates/muslin/src/solver/xpbd.rs",
+                "pub const KIND: SolverKind = SolverKind { entry: Entry { name: \"pbd\" } };",
+            ),
             ("crates/muslin/src/energy/mod.rs", "const NAME: &str = \"any\";"),
         ]);
         let found: Vec<(String, usize)> = one_stem(&tree)
@@ -129,6 +143,20 @@ mod tests {
             .collect();
         let expected = [("dihedral.rs".to_owned(), 1), ("dihedral.rs".to_owned(), 3), ("xpbd.rs".to_owned(), 1)];
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn an_energy_outside_the_suite_is_found() {
+        let tree = Tree::sample(&[
+            (
+                "crates/muslin/src/energy/spring.rs",
+                "\nimpl Energy<2> for Spring {}\nconformance::check::<Spring, 2>(…)",
+            ),
+            ("crates/muslin/src/energy/shell.rs", "\nimpl Energy<6> for Shell {}"),
+            ("crates/muslin/src/energy/row.rs", "pub trait Constraint {}"),
+        ]);
+        let found: Vec<String> = energies_conform(&tree).into_iter().map(|finding| finding.path).collect();
+        assert_eq!(found, ["crates/muslin/src/energy/shell.rs"]);
     }
 
     #[test]

@@ -2,6 +2,8 @@
 //!
 //! With `--json` the answer, good or bad, is one object on standard output; the exit code tells which it is.
 
+use std::mem;
+
 use muslin::model::{Compiled, Model};
 use muslin::scene::{Finding, Scene};
 use serde_json::{Value, json};
@@ -37,17 +39,16 @@ struct Sound {
 }
 
 fn examine(file: &SceneFile, arguments: &CheckArguments) -> Result<Sound, Failure> {
-    let parsed = file.parse(&arguments.changes)?;
+    let mut parsed = file.parse(&arguments.changes)?;
     let mut meshes = MeshFiles::new(file.folder());
-    let sets = &arguments.changes.sets;
-    let mut warnings = parsed.warnings;
+    let mut warnings = mem::take(&mut parsed.warnings);
     match Model::compile(&parsed.scene, &mut |name| meshes.load(name)) {
         Ok(compiled) => {
-            warnings.extend(file.locate(&compiled.warnings, sets));
+            warnings.extend(parsed.locate(&compiled.warnings));
             Ok(Sound { scene: parsed.scene, compiled, warnings })
         }
         Err(problems) => {
-            warnings.extend(file.locate(&problems, sets));
+            warnings.extend(parsed.locate(&problems));
             Err(file.failure(warnings))
         }
     }

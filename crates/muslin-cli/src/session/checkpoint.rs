@@ -16,9 +16,7 @@
 //! The result files hold single precision and no velocities, so they cannot serve for this.
 
 use muslin::math::Vec3;
-use muslin::state::State;
-
-use crate::fnv::Fnv;
+use muslin::state::{State, fnv1a};
 
 const MAGIC: &[u8; 8] = b"MUSLINCP";
 const VERSION: u32 = 1;
@@ -61,7 +59,7 @@ impl Checkpoint {
                 bytes.extend_from_slice(&number.to_le_bytes());
             }
         }
-        bytes.extend_from_slice(&Fnv::of(&bytes).to_le_bytes());
+        bytes.extend_from_slice(&checksum(&bytes));
         bytes
     }
 
@@ -84,14 +82,18 @@ impl Checkpoint {
         if bytes.len() != expected {
             return Err(damaged(expected));
         }
-        let (content, checksum) = bytes.split_at(expected - 8);
-        if Fnv::of(content).to_le_bytes() != checksum {
+        let (content, sum) = bytes.split_at(expected - 8);
+        if checksum(content) != *sum {
             return Err(CheckpointError::Checksum);
         }
         let mut vectors = || (0..count).filter_map(|_| reader.vector()).collect();
         let state = State { positions: vectors(), velocities: vectors(), time: f64::from_bits(time) };
         Ok(Self { fingerprint, frame: frame as usize, state })
     }
+}
+
+fn checksum(content: &[u8]) -> [u8; 8] {
+    fnv1a(content.iter().copied()).to_le_bytes()
 }
 
 struct Reader<'a> {

@@ -4,9 +4,9 @@
 //! the same: scene, meshes and version. What only decides how long it is or how it is shown may change.
 
 use muslin::scene::{Scene, Shape, View};
+use muslin::state::fnv1a;
 use toml::Value;
 
-use crate::fnv::Fnv;
 use crate::mesh_files::MeshFiles;
 
 /// Keys of a scene that do not touch the motion.
@@ -17,15 +17,16 @@ pub(crate) fn fingerprint(scene: &Scene, meshes: &MeshFiles) -> u64 {
     let view =
         View { size: [0, 0], eye: None, target: None, direction: None, fov: 0.0, ground: false, ground_height: None };
     let mut moving = Scene { duration: 1.0, view, ..scene.clone() };
-    let mut hash = Fnv::new().with(env!("CARGO_PKG_VERSION").as_bytes());
+    let mut shown = env!("CARGO_PKG_VERSION").as_bytes().to_vec();
     for cloth in &mut moving.cloths {
         if let Shape::Mesh { file } = &mut cloth.shape {
             // Its content counts, not its place.
-            hash = hash.with(&Fnv::of(meshes.content(file)).to_le_bytes());
+            shown.extend(fnv1a(meshes.content(file).iter().copied()).to_le_bytes());
             file.clear();
         }
     }
-    hash.with(moving.to_toml().as_bytes()).value()
+    shown.extend(moving.to_toml().into_bytes());
+    fnv1a(shown)
 }
 
 /// The first key in which two scene files differ, with both values; `None` if the motion is the same by what they say.

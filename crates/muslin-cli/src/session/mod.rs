@@ -6,8 +6,8 @@
 //!                               └→ caches every frame; report and checkpoint every few seconds
 //! ```
 //!
-//! At any moment the folder holds a readable report, whole frames, and a checkpoint from which `--resume` goes on to
-//! the same bits. Everything that may fail tells what of that is left.
+//! A lock keeps other runs out of the folder. At any moment it holds a readable report, whole frames, and a checkpoint
+//! from which `--resume` goes on to the same bits. Everything that may fail tells what of that is left.
 
 mod caches;
 mod checkpoint;
@@ -15,6 +15,7 @@ mod export;
 mod fingerprint;
 mod folder;
 mod interrupt;
+mod lock;
 mod plan;
 mod preview;
 mod progress;
@@ -34,6 +35,7 @@ pub(crate) use progress::{Progress, time_in_words};
 
 use caches::Caches;
 use checkpoint::Checkpoint;
+use lock::Lock;
 use report::{Frame, Outcome, Report, StagesMs, Summary};
 use rest::Rest;
 
@@ -56,6 +58,7 @@ pub(crate) struct Session {
     earlier_seconds: f64,
     saved_at: Instant,
     save_cost: Duration,
+    _lock: Lock,
 }
 
 /// Why a run stopped before its end.
@@ -70,6 +73,7 @@ impl Session {
     /// Begins a run in its folder, in the place of any earlier one.
     pub(crate) fn begin(mut plan: Plan, simulation: Simulation, started: Instant) -> Result<Self, Failure> {
         plan.folder.create()?;
+        let lock = Lock::take(&plan.folder)?;
         plan.folder.clear()?;
         for (name, content) in &mut plan.inputs {
             plan.folder.write(name, content)?;
@@ -83,7 +87,7 @@ impl Session {
         let mut caches = Caches::create(&plan.folder, &simulation)?;
         caches.append(&simulation)?;
         let report = Report { summary: summary(&plan, &simulation), frames: Vec::new() };
-        let mut session = Self::new(plan, simulation, caches, report, started);
+        let mut session = Self::new(plan, simulation, caches, report, started, lock);
         session.report.summary.stages_ms.write += 1e3 * started.elapsed().as_secs_f64();
         session.save()?;
         Ok(session)
@@ -91,6 +95,8 @@ impl Session {
 
     /// Continues the run in the folder from its checkpoint.
     pub(crate) fn resume(plan: Plan, mut simulation: Simulation, started: Instant) -> Result<Self, Failure> {
+        resume::check_that_there_is_one(&plan.folder)?;
+        let lock = Lock::take(&plan.folder)?;
         let earlier = resume::earlier(&plan, &mut simulation)?;
         let frame = simulation.frame();
         let caches = Caches::resume(&plan.folder, &simulation, frame)?;
@@ -105,12 +111,12 @@ impl Session {
             report.summary.files.append(&mut made);
         }
         report.summary.stages_ms = earlier.summary.stages_ms;
-        let mut session = Self::new(plan, simulation, caches, report, started);
+        let mut session = Self::new(plan, simulation, caches, report, started, lock);
         session.earlier_seconds = earlier.summary.wall_seconds;
         Ok(session)
     }
 
-    fn new(plan: Plan, simulation: Simulation, caches: Caches, report: Report, started: Instant) -> Self {
+    fn new(plan: Plan, simulation: Simulation, caches: Caches, report: Report, started: Instant, lock: Lock) -> Self {
         Self {
             plan,
             simulation,
@@ -120,6 +126,7 @@ impl Session {
             earlier_seconds: 0.0,
             saved_at: Instant::now(),
             save_cost: Duration::ZERO,
+            _lock: lock,
         }
     }
 

@@ -1,6 +1,7 @@
 //! What is to be run, and where to: decided before anything is written.
 
 use std::fs;
+use std::mem;
 use std::path::{Path, PathBuf};
 use std::thread;
 
@@ -37,20 +38,21 @@ pub(crate) struct Plan {
 /// Reads and compiles a scene.
 pub(crate) fn plan(arguments: &RunArguments) -> Result<(Plan, Simulation), Failure> {
     let file = SceneFile::open(arguments.scene.as_deref().unwrap_or(builtin::DEFAULT))?;
-    let parsed = file.parse(&arguments.changes)?;
-    let (mut scene, mut warnings) = (parsed.scene, parsed.warnings);
+    let mut parsed = file.parse(&arguments.changes)?;
+    let mut warnings = mem::take(&mut parsed.warnings);
     let mut meshes = MeshFiles::new(file.folder());
     let threads = arguments.threads.map_or_else(all_cores, usize::from);
-    let sets = &arguments.changes.sets;
-    let simulation = Simulation::new(&scene, threads, &mut |name| meshes.load(name)).map_err(|error| match error {
-        SetupError::Scene(problems) => {
-            warnings.extend(file.locate(&problems, sets));
-            file.failure(std::mem::take(&mut warnings))
-        }
-        SetupError::Team(error) => Failure::Failed(error.to_string()),
-        SetupError::Solver(_) => Failure::Usage(error.to_string()),
-    })?;
-    warnings.extend(file.locate(simulation.warnings(), sets));
+    let simulation =
+        Simulation::new(&parsed.scene, threads, &mut |name| meshes.load(name)).map_err(|error| match error {
+            SetupError::Scene(problems) => {
+                warnings.extend(parsed.locate(&problems));
+                file.failure(mem::take(&mut warnings))
+            }
+            SetupError::Team(error) => Failure::Failed(error.to_string()),
+            SetupError::Solver(_) => Failure::Usage(error.to_string()),
+        })?;
+    warnings.extend(parsed.locate(simulation.warnings()));
+    let mut scene = parsed.scene;
 
     let folder = Folder::new(arguments.out.clone().unwrap_or_else(|| Path::new("out").join(&scene.name)));
     keep_off_sources(&folder, &file, &scene)?;

@@ -9,15 +9,19 @@ use super::plan::Plan;
 use super::report::Report;
 use crate::failure::Failure;
 
+/// Refuses a folder in which no run has left anything to go on from, before anything is made in it.
+pub(super) fn check_that_there_is_one(folder: &Folder) -> Result<(), Failure> {
+    match folder.join(CHECKPOINT).try_exists() {
+        Ok(false) => Err(nothing(folder)),
+        _ => Ok(()), // what stands in the way of reading it is told when it is read
+    }
+}
+
 /// Puts the simulation where the checkpoint is and gives the report so far.
 pub(super) fn earlier(plan: &Plan, simulation: &mut Simulation) -> Result<Report, Failure> {
     let folder = &plan.folder;
     let place = folder.path.display();
-    let Some(bytes) = folder.read(CHECKPOINT)? else {
-        return Err(Failure::Usage(format!(
-            "there is nothing to resume in {place}: it has no {CHECKPOINT}; run without --resume"
-        )));
-    };
+    let bytes = folder.read(CHECKPOINT)?.ok_or_else(|| nothing(folder))?;
     let checkpoint = Checkpoint::decode(&bytes).map_err(|error| unusable(folder, CHECKPOINT, &error.to_string()))?;
     let report = folder.read(REPORT)?.ok_or_else(|| unusable(folder, REPORT, "it is missing"))?;
     let report: Report =
@@ -40,10 +44,13 @@ pub(super) fn earlier(plan: &Plan, simulation: &mut Simulation) -> Result<Report
         let why = format!("it ends with frame {}, but the checkpoint is at {frame}", report.last_frame());
         return Err(unusable(folder, REPORT, &why));
     }
-    if !simulation.restore(checkpoint.state, frame) {
-        return Err(unusable(folder, CHECKPOINT, "it has another number of vertices"));
-    }
+    simulation.restore(checkpoint.state, frame).map_err(|e| unusable(folder, CHECKPOINT, &e.to_string()))?;
     Ok(report)
+}
+
+fn nothing(folder: &Folder) -> Failure {
+    let place = folder.path.display();
+    Failure::Usage(format!("there is nothing to resume in {place}: it has no {CHECKPOINT}; run without --resume"))
 }
 
 fn unusable(folder: &Folder, name: &str, why: &str) -> Failure {

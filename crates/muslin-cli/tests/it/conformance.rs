@@ -12,7 +12,8 @@ fn a_run_writes_what_it_promises() {
     for words in ["strain", "state hash", "results     out/tiny", "out/tiny/preview.mp4", "out/tiny/sheet.glb"] {
         assert!(said.out.contains(words), "{words} in {}", said.out);
     }
-    assert_eq!(said.err, "", "a short run says nothing on the way");
+    // Nothing, unless the machine is so slow that there is progress to tell.
+    assert!(said.err.lines().all(|line| line.starts_with("tiny: ")), "{}", said.err);
 
     let (shape, numbers) = npy(&place.read("out/tiny/sheet.npy"));
     assert_eq!(shape, [11, 25, 3]);

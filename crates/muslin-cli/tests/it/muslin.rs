@@ -118,13 +118,15 @@ impl Place {
     pub(crate) fn start(&self, words: &str, cache: &str, frames: usize) -> Child {
         let mut child =
             self.command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts");
-        let deadline = Instant::now() + Duration::from_secs(30);
-        while self.frames_in(cache) < frames {
-            assert!(Instant::now() < deadline, "no {frames} frames in {cache} after half a minute");
-            assert_eq!(child.try_wait().expect("a child"), None, "it ended before it was stopped");
-            std::thread::sleep(Duration::from_millis(1));
-        }
+        wait_until(&mut child, || self.frames_in(cache) >= frames);
         child
+    }
+
+    /// Frames in the report of a run that may not have written one yet.
+    pub(crate) fn frames_in_report(&self, name: &str) -> usize {
+        let bytes = fs::read(self.path(name)).unwrap_or_default();
+        let report: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+        report["frames"].as_array().map_or(0, Vec::len)
     }
 
     /// Frames in a cache that is being written: what its header says.
@@ -133,6 +135,18 @@ impl Place {
         let header = String::from_utf8_lossy(bytes.get(10..128).unwrap_or_default()).into_owned();
         let count = header.split_once("'shape': (").and_then(|(_, rest)| rest.split_once(','));
         count.and_then(|(count, _)| count.parse().ok()).unwrap_or(0)
+    }
+}
+
+/// Waits for something that a run does on the way.
+///
+/// The limit is only for a run that hangs: a busy machine may take its time.
+pub(crate) fn wait_until(child: &mut Child, is_done: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(600);
+    while !is_done() {
+        assert!(Instant::now() < deadline, "nothing happens for ten minutes");
+        assert_eq!(child.try_wait().expect("a child"), None, "it ended before it was stopped");
+        std::thread::sleep(Duration::from_millis(5));
     }
 }
 

@@ -4,11 +4,11 @@ use std::process::Child;
 
 use serde_json::{Value, json};
 
-use crate::muslin::{Place, npy, said, signal};
+use crate::muslin::{Place, npy, said, signal, wait_until};
 
-/// Long enough to be stopped several times on the way: about two seconds.
-const LONG: &str = "run tiny.toml --quiet --formats npy --preview none --threads 1 --frames 1000 --out out \
-                    --set cloth.0.grid.cells=[30,30]";
+/// Longer than anybody waits: whoever starts it stops it, however slow the machine is at that.
+const ENDLESS: &str = "run tiny.toml --quiet --formats npy --preview none --threads 1 --frames 100000 --out out \
+                       --set cloth.0.grid.cells=[30,30]";
 
 /// The report without what depends on the clock.
 fn timeless(report: &Value) -> Value {
@@ -22,16 +22,15 @@ fn timeless(report: &Value) -> Value {
     report
 }
 
-/// The results of the long run, undisturbed.
-fn undisturbed(place: &Place) -> (Value, Vec<u8>) {
-    let words = LONG.replace("--out out", "--out undisturbed");
-    place.succeed(&words);
-    (timeless(&place.json("undisturbed/report.json")), place.read("undisturbed/sheet.npy"))
-}
-
-fn assert_same_results(place: &Place, (report, cache): &(Value, Vec<u8>)) {
-    assert_eq!(timeless(&place.json("out/report.json")), *report, "the same report");
-    assert!(place.read("out/sheet.npy") == *cache, "the same frames to the bit");
+/// Continues the endless run a little beyond what is saved, with the bits of a run that was never stopped.
+fn assert_continues_to_the_same_bits(place: &Place, threads: usize) {
+    let frames = place.frames_in_report("out/report.json") + 10;
+    let words = ENDLESS.replace("--frames 100000", &format!("--frames {frames}"));
+    place.succeed(&format!("{words} --resume").replace("--threads 1", &format!("--threads {threads}")));
+    place.succeed(&words.replace("--out out", "--out undisturbed"));
+    let [report, expected] = ["out", "undisturbed"].map(|out| timeless(&place.json(&format!("{out}/report.json"))));
+    assert_eq!(report, expected, "the same report");
+    assert!(place.read("out/sheet.npy") == place.read("undisturbed/sheet.npy"), "the same frames to the bit");
 }
 
 /// Stops a run by a signal and gives what it said.
@@ -45,24 +44,22 @@ fn stop(child: Child, name: &str) -> (Option<i32>, String) {
 #[test]
 fn a_run_survives_signals_and_a_kill() {
     let place = Place::new();
-    let expected = undisturbed(&place);
 
     // An interrupt finishes the frame, keeps it, and says how to go on.
-    let (code, err) = stop(place.start(LONG, "out/sheet.npy", 50), "INT");
+    let (code, err) = stop(place.start(ENDLESS, "out/sheet.npy", 20), "INT");
     assert_eq!(code, Some(1), "{err}");
-    let frames = check_interrupted(&place, &err, LONG);
-    assert!(frames >= 49, "{frames}");
+    let frames = check_interrupted(&place, &err, ENDLESS);
+    assert!(frames >= 19, "{frames}");
 
     // So does SIGTERM, on the way from there; then the power goes, and the caches are ahead of the checkpoint.
-    let resumed = format!("{LONG} --resume");
-    let (code, err) = stop(place.start(&resumed, "out/sheet.npy", frames + 50), "TERM");
+    let resumed = format!("{ENDLESS} --resume");
+    let (code, err) = stop(place.start(&resumed, "out/sheet.npy", frames + 20), "TERM");
     assert_eq!(code, Some(1), "{err}");
-    let frames = check_interrupted(&place, &err, LONG);
-    let (code, err) = stop(place.start(&resumed, "out/sheet.npy", frames + 50), "KILL");
+    let frames = check_interrupted(&place, &err, ENDLESS);
+    let (code, err) = stop(place.start(&resumed, "out/sheet.npy", frames + 20), "KILL");
     assert_eq!((code, err.as_str()), (None, ""), "it had no time to say anything");
 
-    place.succeed(&format!("{LONG} --resume --threads 2").replace("--threads 1 ", ""));
-    assert_same_results(&place, &expected);
+    assert_continues_to_the_same_bits(&place, 2);
 }
 
 /// What an interrupt says, and that it is so.
@@ -82,21 +79,45 @@ fn check_interrupted(place: &Place, err: &str, words: &str) -> usize {
 #[test]
 fn a_long_run_saves_on_the_way() {
     let place = Place::new();
-    let endless = LONG.replace("--frames 1000", "--frames 100000");
-    let mut child = place.start(&endless, "out/sheet.npy", 1);
-    let saved = |place: &Place| place.json("out/report.json")["frames"].as_array().map_or(0, Vec::len);
-    while saved(&place) == 0 {
-        assert_eq!(child.try_wait().expect("a child"), None, "it runs for minutes");
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
+    let mut child = place.start(ENDLESS, "out/sheet.npy", 1);
+    wait_until(&mut child, || place.frames_in_report("out/report.json") > 0);
     let (code, _) = stop(child, "KILL");
     assert_eq!(code, None);
-    let frames = saved(&place) + 10;
-    let words = LONG.replace("--frames 1000", &format!("--frames {frames}"));
-    place.succeed(&format!("{words} --resume"));
-    place.succeed(&words.replace("--out out", "--out undisturbed"));
-    assert_eq!(timeless(&place.json("out/report.json")), timeless(&place.json("undisturbed/report.json")));
-    assert!(place.read("out/sheet.npy") == place.read("undisturbed/sheet.npy"), "the same frames to the bit");
+    assert_continues_to_the_same_bits(&place, 1);
+}
+
+#[test]
+fn a_folder_is_for_one_run_at_a_time() {
+    let place = Place::new();
+    let lock = place.path("out/.muslin.lock");
+    let child = place.start(ENDLESS, "out/sheet.npy", 2); // with the second frame there is a checkpoint to resume
+    let taken = format!(
+        "error: another run (process {}) is writing to out; wait for it or stop it, or choose another folder with --out\n",
+        child.id()
+    );
+    let second = "run tiny.toml --quiet --preview none --formats npy --out out";
+    for words in [second.to_owned(), format!("{ENDLESS} --resume")] {
+        let said = place.run(&words);
+        assert_eq!((said.code, said.err.as_str()), (Some(1), taken.as_str()), "{words}");
+    }
+    assert!(lock.exists(), "the first run still has it");
+    stop(child, "INT");
+    assert!(!lock.exists(), "removed after an interrupt");
+
+    // A killed run leaves the file behind, which is in nobody's way.
+    let frames = place.frames_in_report("out/report.json");
+    stop(place.start(&format!("{ENDLESS} --resume"), "out/sheet.npy", frames + 2), "KILL");
+    assert!(lock.exists(), "there was no time to remove it");
+    place.succeed(second);
+    assert!(!lock.exists(), "removed at the end");
+
+    // Nor does a failure leave it: here the results have a folder where a file should be.
+    std::fs::create_dir(place.path("out/scene.toml.partial")).expect("a folder");
+    assert_eq!(place.run(second).code, Some(1));
+    assert!(!lock.exists(), "removed after a failure");
+    // And where there is nothing to resume, none is made.
+    assert_eq!(place.run("run tiny.toml --quiet --resume --out nowhere").code, Some(2));
+    assert!(!place.path("nowhere").exists(), "nothing is written");
 }
 
 #[test]

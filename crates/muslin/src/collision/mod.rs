@@ -1,4 +1,4 @@
-//! Finds what touches; what to do about it is an energy ([`energy::contact`](crate::energy::contact)).
+//! Finds what touches; what to do about it is the business of [`energy::contact`](crate::energy::contact).
 
 mod collider;
 mod intersection;

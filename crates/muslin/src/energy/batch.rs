@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::stiffness::DAMPING;
 use super::{Energy, Site, Stiffness};
-use crate::math::{Lanes, Scalar, Vec3};
+use crate::math::{Lanes, Real, Scalar, Vec3};
 use crate::parameter::Settings;
 use crate::solver::{pbd, xpbd};
 use crate::topology::color;
@@ -28,10 +28,14 @@ impl<E: Energy<N>, const N: usize> Batch<E, N> {
     pub fn new(site: &Site<'_>, settings: &Settings, elements: Vec<([u32; N], E::Rest<f64>)>) -> Self {
         let stencils: Vec<[u32; N]> = elements.iter().map(|e| e.0).collect();
         let coloring = color(&stencils, site.vertex_count);
+        // The parallel sweeps rely on this for memory safety, so it is checked, not assumed.
+        if let Err(conflict) = coloring.verify(&stencils, site.vertex_count) {
+            unreachable!("{}: {conflict}", E::NAME);
+        }
         let in_color_order = |e: &u32| &elements[*e as usize];
         let rest: Vec<E::Rest<f64>> = coloring.order.iter().map(|e| in_color_order(e).1).collect();
         let bundles = |color: &Range<usize>| rest[color.clone()].chunks_exact(Lanes::LANES).map(|four| E::cast(four));
-        let batch = Self {
+        Self {
             rest_wide: coloring.ranges.iter().flat_map(|color| bundles(color).collect::<Vec<_>>()).collect(),
             stencils: coloring.order.iter().map(|e| in_color_order(e).0).collect(),
             rest,
@@ -39,21 +43,7 @@ impl<E: Energy<N>, const N: usize> Batch<E, N> {
             vertex_count: site.vertex_count,
             projection: Stiffness::read(settings).and_then(Stiffness::projection),
             damping: settings.number(DAMPING.name).unwrap_or(0.0),
-        };
-        // The parallel sweeps rely on this for memory safety, so it is checked, not assumed.
-        assert!(batch.colors_are_disjoint(), "{}: the colouring puts two elements of a vertex together", E::NAME);
-        batch
-    }
-
-    fn colors_are_disjoint(&self) -> bool {
-        let mut last_color = vec![u32::MAX; self.vertex_count];
-        let whole = self.colors.iter().map(Range::len).sum::<usize>() == self.stencils.len();
-        whole
-            && self.colors.iter().zip(0_u32..).all(|(range, color)| {
-                self.stencils[range.clone()].iter().flatten().all(|&v| {
-                    last_color.get_mut(v as usize).is_some_and(|last| std::mem::replace(last, color) != color)
-                })
-            })
+        }
     }
 
     /// Vertices of each element.
@@ -64,11 +54,6 @@ impl<E: Energy<N>, const N: usize> Batch<E, N> {
     /// Rest data of each element.
     pub fn rest(&self) -> &[E::Rest<f64>] {
         &self.rest
-    }
-
-    /// Rest data of the full bundles of every colour, for the fast sweeps.
-    pub fn rest_wide(&self) -> &[E::Rest<Lanes>] {
-        &self.rest_wide
     }
 
     /// Runs of elements that may be moved together.
@@ -92,6 +77,24 @@ impl<E: Energy<N>, const N: usize> Batch<E, N> {
     }
 }
 
+/// The rest data of a batch, as many elements side by side as a sweep in the precision `R` takes at once.
+pub trait WideRest<R: Real, E: Energy<N>, const N: usize> {
+    /// The full bundles of every colour, one colour after the other.
+    fn wide_rest(&self) -> &[E::Rest<R::Wide>];
+}
+
+impl<E: Energy<N>, const N: usize> WideRest<f32, E, N> for Batch<E, N> {
+    fn wide_rest(&self) -> &[E::Rest<Lanes>] {
+        &self.rest_wide
+    }
+}
+
+impl<E: Energy<N>, const N: usize> WideRest<f64, E, N> for Batch<E, N> {
+    fn wide_rest(&self) -> &[E::Rest<f64>] {
+        &self.rest
+    }
+}
+
 /// A batch with its model erased: one virtual call per sweep, none per element.
 ///
 /// Each supertrait is the sweep of one solver and lives in that solver's file.
@@ -104,8 +107,6 @@ pub trait Term: xpbd::Project<f32> + xpbd::Project<f64> + pbd::Project<f32> + pb
     fn color_count(&self) -> usize;
     /// Σψ, in J.
     fn value(&self, x: &[Vec3<f64>]) -> f64;
-    /// `out += ∂E/∂x`, in N.
-    fn add_gradient(&self, x: &[Vec3<f64>], out: &mut [Vec3<f64>]);
 }
 
 impl<E: Energy<N>, const N: usize> Term for Batch<E, N> {
@@ -123,14 +124,5 @@ impl<E: Energy<N>, const N: usize> Term for Batch<E, N> {
 
     fn value(&self, x: &[Vec3<f64>]) -> f64 {
         self.stencils.iter().zip(&self.rest).map(|(s, r)| E::value(r, &s.map(|v| x[v as usize]))).sum()
-    }
-
-    fn add_gradient(&self, x: &[Vec3<f64>], out: &mut [Vec3<f64>]) {
-        for (stencil, rest) in self.stencils.iter().zip(&self.rest) {
-            let gradient = E::gradient(rest, &stencil.map(|v| x[v as usize]));
-            for (&v, g) in stencil.iter().zip(gradient) {
-                out[v as usize] += g;
-            }
-        }
     }
 }

@@ -1,7 +1,8 @@
 //! The checks that every energy passes; a model's test module calls [`check`] and adds its own.
 
 use super::{Constraint, Energy, Multiplier};
-use crate::math::{Dual, Mat3, Vec3};
+use crate::math::{Dual, Lanes, Mat3, Real, Scalar, Vec3};
+use crate::solver::{Bundle, pbd, xpbd};
 
 /// A small deterministic generator (xorshift64*), so that a failure repeats.
 pub(crate) struct Random(u64);
@@ -37,7 +38,7 @@ pub(crate) fn check<E: Energy<N>, const N: usize>(rest: &E::Rest<f64>, samples: 
     for x in samples {
         gradient_is_exact::<E, N>(rest, x);
         no_net_force_or_torque::<E, N>(rest, x);
-        row_agrees::<E, N>(rest, x);
+        row_agrees::<E, N>(rest, x, &mut random);
         rigid_motion_changes_nothing::<E, N>(rest, x, &mut random);
         single_precision_agrees::<E, N>(rest, x);
     }
@@ -52,15 +53,35 @@ fn collapsed_elements_stay_finite<E: Energy<N>, const N: usize>(rest: &E::Rest<f
     let mut pair = line;
     pair[1] = pair[0];
     for x in [[Vec3::splat(1.0); N], line, pair, line.map(|p| p * 1e-30)] {
-        let row = E::row(rest, &x);
-        let finite = E::value(rest, &x).is_finite()
-            && row.value().norm_squared().is_finite()
-            && (0..N).all(|i| row.pull(i, row.value()).is_finite())
-            && E::gradient(rest, &x).iter().all(|g| g.is_finite());
+        let finite = E::value(rest, &x).is_finite() && E::gradient(rest, &x).iter().all(|g| g.is_finite());
         assert!(finite, "{}: not finite at the collapsed element {x:?}", E::NAME);
-        let single = x.map(Vec3::cast::<f32>);
-        let row = E::row(&E::cast::<f32>(std::slice::from_ref(rest)), &single);
-        assert!((0..N).all(|i| row.pull(i, row.value()).is_finite()), "{}: f32 not finite at {x:?}", E::NAME);
+        projections_stay_finite::<E, f64, f64, N>(rest, &x, |x| x);
+        projections_stay_finite::<E, f32, f32, N>(rest, &x, Vec3::cast);
+        projections_stay_finite::<E, f32, Lanes, N>(rest, &x, |x| {
+            let lanes = |x: f64| Lanes::new([x as f32; 4]);
+            Vec3::new(lanes(x.x), lanes(x.y), lanes(x.z))
+        });
+    }
+}
+
+/// Both solvers make finite moves of an element, whatever its shape.
+fn projections_stay_finite<E: Energy<N>, R: Real, S: Bundle<R>, const N: usize>(
+    rest: &E::Rest<f64>,
+    x: &[Vec3<f64>; N],
+    cast: impl Fn(Vec3<f64>) -> Vec3<S>,
+) {
+    let row = E::row(&E::cast::<S>(&vec![*rest; S::LANES]), &x.map(cast));
+    let w = [S::ONE; N];
+    let step = xpbd::Compliant { inverse_step_squared: 1e6, damping: 0.5 };
+    let compliant = xpbd::multiplier_step(&row, &w, None, step, || [Vec3::splat(S::ONE); N]);
+    let rigid = pbd::correction(&row, &w, |_| S::ONE);
+    for (solver, change) in [("xpbd", compliant), ("pbd", rigid)] {
+        for i in 0..N {
+            let pull = row.pull(i, change);
+            for number in [pull.x, pull.y, pull.z] {
+                number.store_number(|_, n| assert!(n.to_f64().is_finite(), "{}: {solver} at {x:?}", E::NAME));
+            }
+        }
     }
 }
 
@@ -101,25 +122,46 @@ fn no_net_force_or_torque<E: Energy<N>, const N: usize>(rest: &E::Rest<f64>, x: 
     assert!(torque.norm() <= 1e-12 * scale, "{}: net torque {torque:?} at {x:?}", E::NAME);
 }
 
-fn row_agrees<E: Energy<N>, const N: usize>(rest: &E::Rest<f64>, x: &[Vec3<f64>; N]) {
+/// The numbers that a multiplier is made of.
+fn parts<S: Scalar, M: Multiplier<S>>(multiplier: M) -> Vec<S> {
+    let mut parts = vec![S::ZERO; M::PARTS];
+    multiplier.store(|part, value| parts[part] = value);
+    parts
+}
+
+fn row_agrees<E: Energy<N>, const N: usize>(rest: &E::Rest<f64>, x: &[Vec3<f64>; N], random: &mut Random) {
     let row = E::row(rest, x);
     let psi = row.value().norm_squared() / (2.0 * row.compliance());
     let value = E::value(rest, x);
     assert!((psi - value).abs() <= 1e-13 * value, "{}: C²/2α = {psi}, but ψ = {value}", E::NAME);
-    // ∇ψ = ∇C C/α, and Σw‖∇C‖² from the same gradients.
+
+    // ∇ψ = ∇C C/α.
     let gradient = E::gradient(rest, x);
     let scale = scale_of(&gradient);
     for i in 0..N {
         let from_row = row.pull(i, row.value() * (1.0 / row.compliance()));
         assert!((from_row - gradient[i]).norm() <= 1e-12 * scale, "{}: row gradient {i} at {x:?}", E::NAME);
     }
-    // A small move along d changes C by ∇C·d.
-    let d: [Vec3<f64>; N] = std::array::from_fn(|i| Vec3::new(0.3, -0.2, 0.1 * i as f64) * 1e-7);
-    let moved: [Vec3<f64>; N] = std::array::from_fn(|i| x[i] + d[i]);
-    let change = E::row(rest, &moved).value() + -row.value();
-    let error = (change + -row.along(&d)).norm_squared().sqrt();
-    let size = (0..N).map(|i| row.pull(i, row.value()).norm()).fold(1.0, f64::max);
-    assert!(error <= 1e-9 * size * size, "{}: ∇C·d is off by {error} at {x:?}", E::NAME);
+
+    // ∇C·d is the derivative of C along d.
+    let d: [Vec3<f64>; N] = std::array::from_fn(|_| random.vector());
+    let dual = |x: f64, d: f64| Dual { value: x, derivative: d };
+    let seeded: [Vec3<Dual<f64>>; N] =
+        std::array::from_fn(|i| Vec3::new(dual(x[i].x, d[i].x), dual(x[i].y, d[i].y), dual(x[i].z, d[i].z)));
+    let exact = parts(E::row(&E::cast::<Dual<f64>>(std::slice::from_ref(rest)), &seeded).value());
+    let along = parts::<f64, _>(row.along(&d));
+    let unit = |part: usize| Multiplier::load(|p| if p == part { 1.0 } else { 0.0 });
+    for part in 0..along.len() {
+        let pulls: [Vec3<f64>; N] = std::array::from_fn(|i| row.pull(i, unit(part)));
+        let error = (along[part] - exact[part].derivative).abs();
+        assert!(error <= 1e-11 * scale_of(&pulls), "{}: ∇C·d is off by {error} at {x:?}", E::NAME);
+
+        // Σ wᵢ‖∇ᵢC‖² from the same gradients.
+        let w: [f64; N] = std::array::from_fn(|i| 0.5 + i as f64);
+        let inertia: f64 = w.iter().zip(pulls).map(|(w, pull)| w * pull.norm_squared()).sum();
+        let error = (row.inverse_inertia(&w) - inertia).abs();
+        assert!(error <= 1e-12 * inertia, "{}: Σw‖∇C‖² is off by {error} of {inertia} at {x:?}", E::NAME);
+    }
 }
 
 fn rigid_motion_changes_nothing<E: Energy<N>, const N: usize>(

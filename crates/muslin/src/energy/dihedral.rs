@@ -21,14 +21,14 @@
 //! ∂θ/∂x_a = −(1−s_A) ∂θ/∂x_c − (1−s_B) ∂θ/∂x_d
 //! ```
 //!
-//! B, in N·m is the flexural rigidity: ½ B κ² per area of a cylinder. Rest angles come from the rest shape, so curved
+//! B (in N·m) is the flexural rigidity: ½ B κ² per area of a cylinder. Rest angles come from the rest shape, so curved
 //! shapes keep their curve. Like every hinge model it depends on the pattern of the mesh: exact on equilateral
 //! triangles, up to 1.5 times too stiff on alternating diagonals, 0.75 to 3 times on parallel ones.
 //!
 //! [Müller et al. 2007, §4.1 and appendix], [Grinspun et al. 2003], [Tamstorf, Grinspun 2013] for the gradients.
 
 use super::stiffness::{DAMPING, K, compliance, physical};
-use super::{Batch, Energy, Model, Row, Site, Stiffness, Term, energy_of, force_of};
+use super::{Batch, Energy, EnergyKind, Row, Site, Stiffness, Term, energy_of, force_of};
 use crate::math::{Scalar, Vec3};
 use crate::parameter::{Entry, Settings};
 
@@ -36,7 +36,7 @@ use crate::parameter::{Entry, Settings};
 pub struct Dihedral;
 
 /// The scene's `dihedral`.
-pub const MODEL: Model = Model {
+pub const KIND: EnergyKind = EnergyKind {
     entry: Entry {
         name: Dihedral::NAME,
         summary: "the signed angle between neighbouring triangles; keeps a curved rest shape",

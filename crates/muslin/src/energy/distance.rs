@@ -8,7 +8,7 @@
 //!         d
 //! ```
 //!
-//! The cheapest bending there is, and for triangles of one size it also resists stretch across the edge. At a flat
+//! The cheapest bending there is; it also resists stretch across the edge. At a flat
 //! rest shape the distance shrinks with the *square* of the angle, so ψ ∝ κ⁴: its linear stiffness is zero and no
 //! value of α means a bending rigidity B. It therefore takes the raw forms `compliance` and `k` only.
 //!
@@ -16,7 +16,7 @@
 
 use super::spring::{self, Spring};
 use super::stiffness::{DAMPING, K, compliance};
-use super::{Batch, Energy, Model, PairRow, Site, Stiffness, Term};
+use super::{Batch, Energy, EnergyKind, PairRow, Site, Stiffness, Term};
 use crate::math::{Scalar, Vec3};
 use crate::parameter::{Entry, Settings};
 
@@ -24,7 +24,7 @@ use crate::parameter::{Entry, Settings};
 pub struct Distance;
 
 /// The scene's `distance`.
-pub const MODEL: Model = Model {
+pub const KIND: EnergyKind = EnergyKind {
     entry: Entry {
         name: Distance::NAME,
         summary: "a distance between the vertices opposite each inner edge; no linear stiffness at a flat rest shape",

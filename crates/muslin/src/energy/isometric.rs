@@ -28,7 +28,7 @@
 //! [Bergou et al. 2006], [Bender et al. 2014, §4.3].
 
 use super::stiffness::{DAMPING, K, compliance, physical};
-use super::{Batch, Energy, LinearRow, Model, Row, Site, Stiffness, Term, energy_of, force_of};
+use super::{Batch, Energy, EnergyKind, LinearRow, Row, Site, Stiffness, Term, energy_of, force_of};
 use crate::math::{Scalar, Vec3};
 use crate::parameter::{Entry, Settings};
 
@@ -39,7 +39,7 @@ pub struct Isometric;
 pub struct IsometricScalar;
 
 /// The scene's `isometric`.
-pub const MODEL: Model = Model {
+pub const KIND: EnergyKind = EnergyKind {
     entry: Entry {
         name: Isometric::NAME,
         summary: "quadratic bending for flat-cut, nearly inextensible cloth",

@@ -1,7 +1,8 @@
 //! Potentials: one file per model, one line per model in [`STRETCH`] or [`BEND`].
 //!
 //! A model is written once, over [`Scalar`], and runs in every solver that is defined for it. Its scene key, the
-//! row of `muslin models`, its error messages and its conformance tests follow from its [`Model`] entry.
+//! row of `muslin models` and its error messages follow from its [`EnergyKind`]; its test module calls the conformance
+//! suite.
 
 mod batch;
 #[cfg(test)]
@@ -15,7 +16,7 @@ pub mod distance;
 pub mod isometric;
 pub mod spring;
 
-pub use batch::{Batch, Term};
+pub use batch::{Batch, Term, WideRest};
 pub use row::{Constraint, LinearRow, Multiplier, PairRow, Row};
 pub use stiffness::Stiffness;
 
@@ -26,7 +27,7 @@ use crate::topology::{Hinge, Topology};
 
 /// One term of the potential, E(x) = Σ ψ(xₑ), over elements of `N` vertices.
 pub trait Energy<const N: usize>: Sized + Send + Sync + 'static {
-    /// Key of the model in scene files and profiles, and the stem of its file.
+    /// Key of the model in scene files, and the stem of its file.
     const NAME: &'static str;
     /// Rest data of one element: plain numbers.
     type Rest<S: Scalar>: Copy + Send + Sync;
@@ -102,7 +103,7 @@ impl Site<'_> {
 }
 
 /// A model as a scene can name it.
-pub struct Model {
+pub struct EnergyKind {
     /// Key, parameters, source.
     pub entry: Entry,
     /// Lists the elements on a cloth; `None` for a model without elements.
@@ -112,14 +113,14 @@ pub struct Model {
 }
 
 /// "No such energy", for studies of the others.
-const NONE: Model = Model {
+const NONE: EnergyKind = EnergyKind {
     entry: Entry { name: "none", summary: "no such energy", source: "", parameters: &[], one_of: &[] },
     assemble: |_, _| None,
     flat_only: false,
 };
 
 /// Every stretch model.
-pub const STRETCH: &[Model] = &[spring::MODEL, NONE];
+pub const STRETCH: &[EnergyKind] = &[spring::KIND, NONE];
 
 /// Every bend model.
-pub const BEND: &[Model] = &[isometric::MODEL, dihedral::MODEL, distance::MODEL, NONE];
+pub const BEND: &[EnergyKind] = &[isometric::KIND, dihedral::KIND, distance::KIND, NONE];

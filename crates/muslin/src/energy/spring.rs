@@ -19,7 +19,7 @@
 //! [Müller et al. 2007, §3.2], [Macklin, Müller, Chentanez 2016, eq. 18], [Van Gelder 1998] for the constant.
 
 use super::stiffness::{DAMPING, K, compliance, physical};
-use super::{Batch, Energy, Model, PairRow, Site, Stiffness, Term, energy_of, force_of};
+use super::{Batch, Energy, EnergyKind, PairRow, Site, Stiffness, Term, energy_of, force_of};
 use crate::math::{Scalar, Vec3};
 use crate::parameter::{Entry, Settings};
 use crate::topology::NONE;
@@ -28,7 +28,7 @@ use crate::topology::NONE;
 pub struct Spring;
 
 /// The scene's `spring`.
-pub const MODEL: Model = Model {
+pub const KIND: EnergyKind = EnergyKind {
     entry: Entry {
         name: Spring::NAME,
         summary: "a spring on every edge; the distance constraint of PBD and XPBD",

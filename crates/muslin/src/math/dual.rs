@@ -119,10 +119,6 @@ impl<S: Real> Scalar for Dual<S> {
     fn select(mask: bool, yes: Self, no: Self) -> Self {
         if mask { yes } else { no }
     }
-    /// The derivative is lost: no energy maps.
-    fn map(self, function: impl Fn(f64) -> f64) -> Self {
-        Self::from_f64(function(self.to_f64()))
-    }
 }
 
 impl<S: Real> Real for Dual<S> {

@@ -114,17 +114,13 @@ impl Scalar for Lanes {
     fn select(mask: f32x4, yes: Self, no: Self) -> Self {
         Self(mask.bitselect(yes.0, no.0))
     }
-    #[inline(always)]
-    fn map(self, function: impl Fn(f64) -> f64) -> Self {
-        Self::new(self.to_array().map(|x| function(f64::from(x)) as f32))
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// A lane must have the bits of a lone number: which elements share a register depends on the thread count.
+    /// A lane must have the bits of a lone number: what is left over at the end of a colour is swept alone.
     #[test]
     fn a_lane_has_the_bits_of_a_lone_number() {
         let (a, b) = ([1.1_f32, -3.7, 0.0, 1e-20], [0.3_f32, 2.9, 7.0, 1e20]);

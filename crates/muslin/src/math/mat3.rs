@@ -7,10 +7,7 @@ use super::Vec3;
 pub struct Mat3(pub [[f64; 3]; 3]);
 
 impl Mat3 {
-    /// No rotation.
-    pub const IDENTITY: Self = Self([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]);
-
-    /// Rotation by `angle`, in rad about a unit axis (Rodrigues).
+    /// Rotation by `angle`, in rad, about a unit axis (Rodrigues).
     pub fn about(axis: Vec3<f64>, angle: f64) -> Self {
         let (s, c) = (libm::sin(angle), libm::cos(angle));
         let [x, y, z] = axis.to_array();

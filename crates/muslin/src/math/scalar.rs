@@ -47,8 +47,6 @@ pub trait Scalar:
     fn greater(self, other: Self) -> Self::Mask;
     /// `yes` where the mask holds, `no` elsewhere.
     fn select(mask: Self::Mask, yes: Self, no: Self) -> Self;
-    /// A function of each lane.
-    fn map(self, function: impl Fn(f64) -> f64) -> Self;
 }
 
 /// A single real number: `f32`, `f64`, or a dual number over one of them.
@@ -120,10 +118,6 @@ macro_rules! float_scalar {
             #[inline(always)]
             fn select(mask: bool, yes: Self, no: Self) -> Self {
                 if mask { yes } else { no }
-            }
-            #[inline(always)]
-            fn map(self, function: impl Fn(f64) -> f64) -> Self {
-                function(self as f64) as Self
             }
         }
 

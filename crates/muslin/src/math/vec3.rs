@@ -1,4 +1,4 @@
-//! Vectors of three numbers, padded to four.
+//! Vectors of three numbers.
 
 use std::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
 
@@ -6,10 +6,9 @@ use super::{Real, Scalar};
 
 /// A vector in space.
 ///
-/// The fourth lane makes an `f32` vector fill one 16-byte register: every operation acts on all four lanes, so
-/// the compiler emits one instruction instead of three. It stays zero and takes part in no sum.
+/// Not padded: where speed matters, vectors stand side by side in lanes (`Vec3<Lanes>`) or are packed with a fourth
+/// number ([`Real::Four`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[repr(C, align(16))]
 pub struct Vec3<S> {
     /// First coordinate.
     pub x: S,
@@ -17,17 +16,16 @@ pub struct Vec3<S> {
     pub y: S,
     /// Third coordinate.
     pub z: S,
-    pad: S,
 }
 
 impl<S: Scalar> Vec3<S> {
     /// The origin.
-    pub const ZERO: Self = Self { x: S::ZERO, y: S::ZERO, z: S::ZERO, pad: S::ZERO };
+    pub const ZERO: Self = Self { x: S::ZERO, y: S::ZERO, z: S::ZERO };
 
     /// From its coordinates.
     #[inline(always)]
     pub const fn new(x: S, y: S, z: S) -> Self {
-        Self { x, y, z, pad: S::ZERO }
+        Self { x, y, z }
     }
 
     /// The same number in all three coordinates.
@@ -77,7 +75,7 @@ impl<S: Scalar> Vec3<S> {
     #[inline(always)]
     pub fn select(mask: S::Mask, yes: Self, no: Self) -> Self {
         let lane = |yes, no| S::select(mask, yes, no);
-        Self { x: lane(yes.x, no.x), y: lane(yes.y, no.y), z: lane(yes.z, no.z), pad: S::ZERO }
+        Self { x: lane(yes.x, no.x), y: lane(yes.y, no.y), z: lane(yes.z, no.z) }
     }
 }
 
@@ -106,28 +104,28 @@ impl<S: Scalar> Add for Vec3<S> {
     type Output = Self;
     #[inline(always)]
     fn add(self, o: Self) -> Self {
-        Self { x: self.x + o.x, y: self.y + o.y, z: self.z + o.z, pad: self.pad + o.pad }
+        Self { x: self.x + o.x, y: self.y + o.y, z: self.z + o.z }
     }
 }
 impl<S: Scalar> Sub for Vec3<S> {
     type Output = Self;
     #[inline(always)]
     fn sub(self, o: Self) -> Self {
-        Self { x: self.x - o.x, y: self.y - o.y, z: self.z - o.z, pad: self.pad - o.pad }
+        Self { x: self.x - o.x, y: self.y - o.y, z: self.z - o.z }
     }
 }
 impl<S: Scalar> Mul<S> for Vec3<S> {
     type Output = Self;
     #[inline(always)]
     fn mul(self, s: S) -> Self {
-        Self { x: self.x * s, y: self.y * s, z: self.z * s, pad: self.pad * s }
+        Self { x: self.x * s, y: self.y * s, z: self.z * s }
     }
 }
 impl<S: Scalar> Neg for Vec3<S> {
     type Output = Self;
     #[inline(always)]
     fn neg(self) -> Self {
-        Self { x: -self.x, y: -self.y, z: -self.z, pad: -self.pad }
+        Self { x: -self.x, y: -self.y, z: -self.z }
     }
 }
 impl<S: Scalar> AddAssign for Vec3<S> {
@@ -146,12 +144,6 @@ impl<S: Scalar> SubAssign for Vec3<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_single_precision_vector_fills_one_register() {
-        assert_eq!(size_of::<Vec3<f32>>(), 16);
-        assert_eq!(align_of::<Vec3<f32>>(), 16);
-    }
 
     #[test]
     fn a_zero_vector_has_no_direction() {

@@ -68,11 +68,14 @@ fn bounds_hold_all_vertices() {
 
 #[test]
 fn every_finding_says_what_is_wrong_and_where() {
-    let isolated = "warn: vertex 2 and 3 more belong to no triangle";
+    let isolated = "warn: vertex 2 and 3 more belong to no triangle: without mass, nothing moves it";
     let group = Group { name: "hem".to_owned(), triangles: vec![1, 2] };
     let cases: Vec<(Mesh, Vec<&str>)> = vec![
         (square(), vec![]),
-        (Mesh::default(), vec!["error: the mesh has no vertices", "error: the mesh has no triangles"]),
+        (
+            Mesh::default(),
+            vec!["error: the mesh has no vertices", "error: the mesh has no triangles: export it with its faces"],
+        ),
         (
             with(|mesh| mesh.positions[3][1] = f64::NAN),
             vec!["error: vertex 3 is at [0.5, NaN, 0.5], which is not finite"],
@@ -88,7 +91,7 @@ fn every_finding_says_what_is_wrong_and_where() {
             with(|mesh| mesh.triangles[1] = [0, 99, 1]),
             vec![
                 "error: triangle 1 uses vertex 99, but the mesh has 4 vertices",
-                "warn: vertex 1 belongs to no triangle",
+                "warn: vertex 1 belongs to no triangle: without mass, nothing moves it",
             ],
         ),
         (
@@ -109,31 +112,33 @@ fn every_finding_says_what_is_wrong_and_where() {
                 "mend: triangle 1 uses vertex 5 more than once",
                 "mend: triangle 0 has no area: its vertices 0, 1 and 2 lie on a line",
                 "error: no triangle of the mesh is usable: all are without area or repeat another",
-                "warn: vertex 0 and 7 more belong to no triangle",
+                "warn: vertex 0 and 7 more belong to no triangle: without mass, nothing moves it",
             ],
         ),
         (
             ladder(&[SQUARE[0], SQUARE[1], [0, 5, 6]]),
             vec![
-                "error: edge 0–5 belongs to 3 triangles (0, 1 and 2), but at most two may meet",
-                "warn: vertex 2 and 2 more belong to no triangle",
+                "error: edge 0–5 belongs to 3 triangles (0, 1 and 2), but at most two may meet: split the mesh there",
+                "warn: vertex 2 and 2 more belong to no triangle: without mass, nothing moves it",
             ],
         ),
         (
             ladder(&[SQUARE[0], SQUARE[1], [5, 1, 6]]),
             vec![
                 "mend: triangles 1 and 2 both run from vertex 5 to vertex 1: one of them is wound the wrong way",
-                "warn: vertex 2 and 2 more belong to no triangle",
+                "warn: vertex 2 and 2 more belong to no triangle: without mass, nothing moves it",
             ],
         ),
         (
             moebius(5),
-            vec!["error: the surface of triangle 6 has only one side: no winding is consistent across edge 6–9"],
+            vec![
+                "error: the surface of triangle 6 has only one side: no winding is consistent across edge 6–9: cut it open",
+            ],
         ),
         (
             ladder(&[SQUARE[0], SQUARE[1], [5, 6, 2]]),
             vec![
-                "warn: vertex 3 and 1 more belong to no triangle",
+                "warn: vertex 3 and 1 more belong to no triangle: without mass, nothing moves it",
                 "warn: vertex 5 joins triangles that share no edge there: the cloth hangs together by a point",
             ],
         ),
@@ -182,7 +187,7 @@ fn a_broken_mesh_is_described_in_a_few_lines() {
     let first = check(&book)[0].to_string();
     assert_eq!(
         first,
-        "edge 0–1 belongs to 12 triangles (0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more), but at most two may meet"
+        "edge 0–1 belongs to 12 triangles (0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more), but at most two may meet: split the mesh there"
     );
 }
 
@@ -244,7 +249,10 @@ fn winding_follows_the_majority_of_each_part() {
 fn what_cannot_be_mended_is_returned_in_the_numbers_of_the_user() {
     let mesh = ladder(&[[1, 1, 2], SQUARE[0], SQUARE[1], [0, 5, 6]]);
     let errors: Vec<String> = repair(&mesh).unwrap_err().iter().map(Finding::to_string).collect();
-    assert_eq!(errors, ["edge 0–5 belongs to 3 triangles (1, 2 and 3), but at most two may meet"]);
+    assert_eq!(
+        errors,
+        ["edge 0–5 belongs to 3 triangles (1, 2 and 3), but at most two may meet: split the mesh there"]
+    );
     for mesh in [moebius(5), Mesh::default(), ladder(&[[0, 1, 2]])] {
         assert!(repair(&mesh).is_err(), "{:?}", said(&mesh));
     }

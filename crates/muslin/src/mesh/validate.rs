@@ -55,7 +55,7 @@ pub enum FindingKind {
     #[error("the mesh has no vertices")]
     NoVertices,
     /// There are only vertices.
-    #[error("the mesh has no triangles")]
+    #[error("the mesh has no triangles: export it with its faces")]
     NoTriangles,
     /// All triangles are of the kinds that a repair would drop.
     #[error("no triangle of the mesh is usable: all are without area or repeat another")]
@@ -123,7 +123,7 @@ pub enum FindingKind {
     },
     /// More than two triangles meet in an edge.
     #[error(
-        "edge {}–{} belongs to {} triangles ({}), but at most two may meet",
+        "edge {}–{} belongs to {} triangles ({}), but at most two may meet: split the mesh there",
         edge[0], edge[1], triangles.len(), named(triangles)
     )]
     NonManifoldEdge {
@@ -145,7 +145,7 @@ pub enum FindingKind {
     },
     /// A surface with one side only, like a Möbius strip.
     #[error(
-        "the surface of triangle {triangle} has only one side: no winding is consistent across edge {}–{}",
+        "the surface of triangle {triangle} has only one side: no winding is consistent across edge {}–{}: cut it open",
         edge[0], edge[1]
     )]
     NonOrientable {
@@ -155,7 +155,7 @@ pub enum FindingKind {
         edge: [u32; 2],
     },
     /// Vertices that belong to no triangle: they have no mass.
-    #[error("vertex {first}{} to no triangle", more_belong(*.count))]
+    #[error("vertex {first}{} to no triangle: without mass, nothing moves it", more_belong(*.count))]
     IsolatedVertices {
         /// The first of them.
         first: u32,

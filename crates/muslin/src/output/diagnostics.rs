@@ -23,7 +23,7 @@ pub struct Diagnostics {
     pub max_speed: f64,
     /// Vertices that rest on a collider.
     pub contacts: usize,
-    /// Smallest distance of a vertex to a collider's surface, in m, negative inside; `None` without colliders.
+    /// Smallest distance of a vertex to a collider's surface less the thickness, in m; `None` without colliders.
     pub min_gap: Option<f64>,
     /// Pairs of triangles that cut each other; `None` where the scene does not ask for self-contact.
     pub intersections: Option<usize>,
@@ -61,14 +61,16 @@ impl Diagnostics {
 }
 
 fn gaps(model: &Model, state: &State) -> (usize, Option<f64>) {
-    /// A vertex in contact is left at the thickness to within rounding.
-    const TOUCHING: f64 = 1.0 + 1e-3;
+    /// A vertex in contact is left at the thickness to within the rounding of single precision.
+    const TOUCHING: f64 = 1e-5;
     let solids: Vec<_> = model.colliders.iter().map(|c| c.solid.posed(&c.motion.pose(state.time))).collect();
-    let nearest = |x: &Vec3<f64>| solids.iter().map(|s| s.probe(*x).distance).fold(f64::INFINITY, f64::min);
+    let distance = |x: &Vec3<f64>| solids.iter().map(|s| s.probe(*x).distance).fold(f64::INFINITY, f64::min);
+    // A vertex of no triangle is not cloth.
+    let cloth = state.positions.iter().zip(&model.masses).filter(|(_, mass)| **mass > 0.0);
     let mut contacts = 0;
     let mut min_gap = f64::INFINITY;
-    for gap in state.positions.iter().map(nearest) {
-        contacts += usize::from(gap <= model.thickness * TOUCHING + 1e-6);
+    for gap in cloth.map(|(x, _)| distance(x) - model.thickness) {
+        contacts += usize::from(gap <= TOUCHING);
         min_gap = min_gap.min(gap);
     }
     (contacts, min_gap.is_finite().then_some(min_gap))

@@ -54,10 +54,10 @@ impl<'n, 'r> Table<'n, 'r> {
         Some(Item { node: &field.node, path, report: self.report })
     }
 
-    /// The value of a key that must be given.
-    pub(super) fn need(&mut self, key: &'static str) -> Option<Item<'n, '_>> {
+    /// The value of a key that must be given, `example` being one.
+    pub(super) fn need(&mut self, key: &'static str, example: &str) -> Option<Item<'n, '_>> {
         if self.find(key).is_none() {
-            self.error(format!("{key} is missing"));
+            self.error(format!("{key} is missing; add it, for example {key} = {example}"));
         }
         self.get(key)
     }

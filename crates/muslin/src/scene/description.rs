@@ -12,13 +12,13 @@ use crate::parameter::{Entry, Settings};
 pub struct Scene {
     /// Names the results; usable as a folder name.
     pub name: String,
-    /// Simulated time \[s\].
+    /// Simulated time, in s.
     pub duration: f64,
-    /// Frames a second \[1/s\].
+    /// Frames a second.
     pub fps: f64,
-    /// Acceleration of free fall \[m/s²\].
+    /// Acceleration of free fall, in m/s².
     pub gravity: [f64; 3],
-    /// Speed \[m/s\] below which every vertex must stay for half a second to end the run early.
+    /// Speed, in m/s, below which every vertex must stay for half a second to end the run early.
     pub stop_at_rest: Option<f64>,
     /// Moving air.
     pub wind: Wind,
@@ -41,7 +41,7 @@ impl Scene {
         (self.duration * self.fps).round().max(1.0) as usize
     }
 
-    /// Length of one frame \[s\].
+    /// Length of one frame, in s.
     pub fn frame_time(&self) -> f64 {
         self.fps.recip()
     }
@@ -50,13 +50,13 @@ impl Scene {
 /// Air that moves, and how much of it a cloth catches.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wind {
-    /// Velocity of the air \[m/s\].
+    /// Velocity of the air, in m/s.
     pub velocity: [f64; 3],
     /// Drag coefficient.
     pub drag: f64,
     /// Lift coefficient.
     pub lift: f64,
-    /// Density of the air \[kg/m³\].
+    /// Density of the air, in kg/m³.
     pub air_density: f64,
 }
 
@@ -76,7 +76,7 @@ pub struct Choice {
 pub struct Contact {
     /// Whether cloth touches cloth.
     pub self_contact: bool,
-    /// Distance that is kept between surfaces \[m\].
+    /// Distance that is kept between surfaces, in m.
     pub thickness: f64,
     /// Coulomb coefficient where nothing more specific is given.
     pub friction: f64,
@@ -91,13 +91,13 @@ pub struct Cloth {
     pub shape: Shape,
     /// Whether defects of the mesh are repaired rather than refused.
     pub repair: bool,
-    /// Displacement after scaling and rotating \[m\].
+    /// Displacement after scaling and rotating, in m.
     pub translate: [f64; 3],
     /// Degrees about x, then y, then z.
     pub rotate: [f64; 3],
     /// Factor on the rest shape, applied first.
     pub scale: f64,
-    /// Initial velocity of every vertex \[m/s\].
+    /// Initial velocity of every vertex, in m/s.
     pub velocity: [f64; 3],
     /// What it is made of.
     pub material: Material,
@@ -112,7 +112,7 @@ pub struct Cloth {
 pub enum Shape {
     /// A rectangle in the xz plane, centred on the origin, its normal along +y.
     Grid {
-        /// Extent along x and z \[m\].
+        /// Extent along x and z, in m.
         size: [f64; 2],
         /// Quads along x and z.
         cells: [u32; 2],
@@ -121,9 +121,9 @@ pub enum Shape {
     },
     /// An open cylinder about the y axis, centred on the origin.
     Tube {
-        /// Radius \[m\].
+        /// Radius, in m.
         radius: f64,
-        /// Extent along y \[m\].
+        /// Extent along y, in m.
         height: f64,
         /// Quads around and along.
         cells: [u32; 2],
@@ -140,9 +140,9 @@ pub enum Shape {
 pub struct Material {
     /// The preset the values came from, where the scene did not give its own.
     pub fabric: Option<&'static Fabric>,
-    /// Areal density \[kg/m²\].
+    /// Areal density, in kg/m².
     pub density: f64,
-    /// Decay rate of velocities \[1/s\].
+    /// Decay rate of velocities, in 1/s.
     pub damping: f64,
     /// In-plane model.
     pub stretch: Choice,
@@ -155,7 +155,7 @@ pub struct Material {
 pub struct Pin {
     /// Which vertices.
     pub selection: Selection,
-    /// Time of release \[s\]; `None` = never.
+    /// Time of release, in s; `None` = never.
     pub until: Option<f64>,
     /// How they move; a still path holds them.
     pub path: Path,
@@ -170,16 +170,16 @@ pub enum Selection {
     Named(Select),
     /// Inside a sphere of the world, in the initial state.
     Sphere {
-        /// Centre \[m\].
+        /// Centre, in m.
         center: [f64; 3],
-        /// Radius \[m\].
+        /// Radius, in m.
         radius: f64,
     },
     /// Inside an axis-aligned box of the world, in the initial state.
     Box {
-        /// Smallest corner \[m\].
+        /// Smallest corner, in m.
         min: [f64; 3],
-        /// Largest corner \[m\].
+        /// Largest corner, in m.
         max: [f64; 3],
     },
 }
@@ -212,7 +212,7 @@ pub struct Path {
     pub waypoints: Vec<Waypoint>,
     /// Axis of the turns: not zero, not necessarily of unit length.
     pub axis: [f64; 3],
-    /// Point that the axis goes through \[m\]; `None` = the centre of what moves, in the initial state.
+    /// Point that the axis goes through, in m; `None` = the centre of what moves, in the initial state.
     pub center: Option<[f64; 3]>,
     /// How the way between two waypoints is timed.
     pub ease: Ease,
@@ -233,11 +233,11 @@ impl Path {
 /// Where a [`Path`] is at a time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Waypoint {
-    /// Time \[s\].
+    /// Time, in s.
     pub time: f64,
-    /// Displacement from the initial state \[m\].
+    /// Displacement from the initial state, in m.
     pub offset: [f64; 3],
-    /// Turn from the initial state \[degrees\].
+    /// Turn from the initial state, in degrees.
     pub turn: f64,
 }
 
@@ -266,32 +266,32 @@ pub struct Collider {
 pub enum ColliderShape {
     /// Half space below a plane.
     Plane {
-        /// A point of the plane \[m\].
+        /// A point of the plane, in m.
         point: [f64; 3],
         /// Points out of the body: not zero, not necessarily of unit length.
         normal: [f64; 3],
     },
     /// Ball.
     Sphere {
-        /// Centre \[m\].
+        /// Centre, in m.
         center: [f64; 3],
-        /// Radius \[m\].
+        /// Radius, in m.
         radius: f64,
     },
     /// Everything within a distance of a segment.
     Capsule {
-        /// One end of the segment \[m\].
+        /// One end of the segment, in m.
         a: [f64; 3],
-        /// The other end \[m\].
+        /// The other end, in m.
         b: [f64; 3],
-        /// The distance \[m\].
+        /// The distance, in m.
         radius: f64,
     },
     /// Box.
     Box {
-        /// Centre \[m\].
+        /// Centre, in m.
         center: [f64; 3],
-        /// Full extents along its own axes \[m\].
+        /// Full extents along its own axes, in m.
         size: [f64; 3],
         /// Degrees about x, then y, then z.
         rotate: [f64; 3],
@@ -303,16 +303,16 @@ pub enum ColliderShape {
 pub struct View {
     /// Width and height of the picture: even numbers, as video wants them.
     pub size: [u32; 2],
-    /// Position of the camera \[m\]; `None` = far enough to see everything.
+    /// Position of the camera, in m; `None` = far enough to see everything.
     pub eye: Option<[f64; 3]>,
-    /// Point it looks at \[m\]; `None` = the middle of what there is to see.
+    /// Point it looks at, in m; `None` = the middle of what there is to see.
     pub target: Option<[f64; 3]>,
     /// Direction it looks along, where `eye` is not given: not zero, not necessarily of unit length.
     pub direction: Option<[f64; 3]>,
-    /// Vertical field of view \[degrees\].
+    /// Vertical field of view, in degrees.
     pub fov: f64,
     /// Whether a ground is drawn.
     pub ground: bool,
-    /// Height of the ground \[m\]; `None` = below everything.
+    /// Height of the ground, in m; `None` = below everything.
     pub ground_height: Option<f64>,
 }

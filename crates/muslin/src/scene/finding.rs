@@ -4,16 +4,10 @@
 //! [`Report`] and goes on, and nothing returns at the first mistake.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
-/// How much a [`Finding`] matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Severity {
-    /// The scene cannot be run.
-    Error,
-    /// It can, but something will not be as it says.
-    Warning,
-}
+use crate::mesh::Severity;
 
 /// Where a value came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +25,21 @@ pub enum Origin {
     Set(String),
     /// The scene as a whole, as when something is missing from it.
     Scene,
+}
+
+impl Origin {
+    /// Bytes of a scene's text, which may lie in any way to it; what spans several lines is marked on its first.
+    pub fn in_text(text: &str, bytes: Range<usize>) -> Self {
+        let start = text.floor_char_boundary(bytes.start);
+        let line_start = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
+        let line_end = text[start..].find('\n').map_or(text.len(), |newline| start + newline);
+        let end = text.floor_char_boundary(bytes.end.min(line_end)).max(start);
+        Self::File {
+            line: 1 + text[..line_start].matches('\n').count(),
+            column: 1 + text[line_start..start].trim_start_matches(BYTE_ORDER_MARK).chars().count(),
+            width: text[start..end].trim_end().chars().count().max(1),
+        }
+    }
 }
 
 /// What a [`Finding`] is about.
@@ -89,6 +98,22 @@ impl Finding {
     }
 }
 
+/// Everything that is wrong with a scene, as an error to be returned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Findings(pub Vec<Finding>);
+
+/// One line each, with `scene` for the name of the file; [`Finding::display`] takes the real one.
+impl fmt::Display for Findings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, finding) in self.0.iter().enumerate() {
+            write!(f, "{}{}", if i == 0 { "" } else { "\n" }, finding.display("scene"))?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Findings {}
+
 /// Characters of a line that a snippet shows, and of those how many may stand before what is wrong.
 const SNIPPET_WIDTH: usize = 120;
 const SNIPPET_LEAD: usize = 80;
@@ -133,25 +158,12 @@ pub(super) enum Mark {
 }
 
 impl Mark {
-    fn locate(&self, text: &str) -> Origin {
+    pub(super) fn locate(&self, text: &str) -> Origin {
         match self {
-            Self::Text { start, end } => locate(text, *start, *end),
+            Self::Text { start, end } => Origin::in_text(text, *start..*end),
             Self::Set(text) => Origin::Set(text.to_string()),
             Self::Nowhere => Origin::Scene,
         }
-    }
-}
-
-/// Line and column of a range of bytes, which may lie in any way to the text.
-fn locate(text: &str, start: usize, end: usize) -> Origin {
-    let start = text.floor_char_boundary(start);
-    let line_start = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
-    let line_end = text[start..].find('\n').map_or(text.len(), |newline| start + newline);
-    let end = text.floor_char_boundary(end.min(line_end)).max(start);
-    Origin::File {
-        line: 1 + text[..line_start].matches('\n').count(),
-        column: 1 + text[line_start..start].trim_start_matches(BYTE_ORDER_MARK).chars().count(),
-        width: text[start..end].trim_end().chars().count().max(1),
     }
 }
 

@@ -74,6 +74,25 @@ impl Node {
     }
 }
 
+impl Node {
+    /// Where what `segments` lead to was written, or the last thing on the way that was.
+    pub(super) fn mark_at(&self, segments: &[String]) -> &Mark {
+        let mut node = self;
+        for segment in segments {
+            let child = match &node.value {
+                Value::Table(fields) => fields.iter().find(|field| field.key == *segment).map(|field| &field.node),
+                Value::Array(elements) => segment.parse::<usize>().ok().and_then(|index| elements.get(index)),
+                _ => None,
+            };
+            match child {
+                Some(child) => node = child,
+                None => break,
+            }
+        }
+        &node.mark
+    }
+}
+
 /// The parser's words, but for the one mistake that is about scenes rather than punctuation.
 fn syntax_message(message: &str, at: Option<&str>) -> String {
     match at {

@@ -58,7 +58,7 @@ impl Step<'_> {
         match &mut node.value {
             Value::Table(fields) => self.field(fields),
             Value::Array(elements) => self.element(elements, path),
-            _ => Err(format!("is not a table, so {:?} cannot be set in it", self.segment)),
+            _ => Err(format!("is not a table, so {:?} cannot be set in it; set {path} itself", self.segment)),
         }
     }
 
@@ -77,7 +77,10 @@ impl Step<'_> {
 
     fn create(&self, fields: &mut Vec<Field>) -> Result<usize, String> {
         if let Some(index) = self.next.filter(|next| is_index(next)) {
-            return Err(format!("the scene has no {:?}, so it has no element {index} to set", self.segment));
+            return Err(format!(
+                "the scene has no {0:?}, so it has no element {index} to set; set all of {0} to an array",
+                self.segment
+            ));
         }
         let node = Node { value: Value::Table(Vec::new()), mark: self.mark.clone() };
         fields.push(Field { key: self.segment.to_owned(), key_mark: self.mark.clone(), node });
@@ -91,7 +94,7 @@ impl Step<'_> {
         }
         let index = self.segment.parse().unwrap_or(usize::MAX);
         elements.get_mut(index).ok_or_else(|| match count {
-            0 => format!("has no element {}: it is empty", self.segment),
+            0 => format!("has no element {}: it is empty; set all of {path} to an array", self.segment),
             _ => format!("has no element {}: the last is {}", self.segment, count - 1),
         })
     }
@@ -113,7 +116,7 @@ fn join(path: &mut String, segment: &str) {
 }
 
 /// Findings write `cloth[0].name` and the command line `cloth.0.name`: both are read, so that either can be copied.
-fn parse_path(path: &str) -> Result<Vec<String>, String> {
+pub(super) fn parse_path(path: &str) -> Result<Vec<String>, String> {
     let dotted = path.replace("][", ".").replace("].", ".").replace('[', ".");
     let dotted = dotted.strip_suffix(']').unwrap_or(&dotted);
     let segments: Vec<String> = dotted.split('.').map(str::to_owned).collect();

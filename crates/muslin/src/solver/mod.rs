@@ -9,6 +9,8 @@ mod sweep;
 pub mod pbd;
 pub mod xpbd;
 
+#[cfg(test)]
+pub(crate) use particle::Bundle;
 pub use particle::Particle;
 pub use sweep::Sweep;
 
@@ -17,11 +19,8 @@ use crate::parallel::Team;
 use crate::parameter::{Entry, Kind, Parameter, Setting, Settings};
 use crate::state::State;
 
-/// Advances a [`State`]. Owns its scratch memory; allocates nothing once warm.
-pub trait Solver: Send {
-    /// Key of this solver in scene files and profiles.
-    fn name(&self) -> &'static str;
-
+/// Advances a [`State`]. Owns its scratch memory; allocates nothing in a substep.
+pub trait Solver: Send + Sync {
     /// Advances by one frame of `dt` seconds, in as many substeps as the solver is set to.
     ///
     /// On an error `state` is as it was.
@@ -103,6 +102,15 @@ pub struct SolverKind {
     pub entry: Entry,
     /// Makes one from its settings.
     pub build: fn(&Settings) -> Box<dyn Solver>,
+    /// Whether it reads the stiffness `k` of a model.
+    pub reads_k: bool,
+    /// Whether it reads the internal `damping` of a model.
+    pub reads_damping: bool,
+}
+
+/// The solver of a name.
+pub fn find(name: &str) -> Option<&'static SolverKind> {
+    SOLVERS.iter().find(|kind| kind.entry.name == name)
 }
 
 /// Every solver.

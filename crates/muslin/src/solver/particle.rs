@@ -23,9 +23,9 @@ impl<R: Real> Particle<R> {
         Self::new(vector, R::ZERO)
     }
 
-    /// In m.
+    /// The vector.
     #[inline(always)]
-    pub fn position(&self) -> Vec3<R> {
+    pub fn xyz(&self) -> Vec3<R> {
         let [x, y, z, _] = self.0.into();
         Vec3::new(x, y, z)
     }
@@ -51,7 +51,7 @@ impl<R: Real> Particle<R> {
 }
 
 /// Numbers of the type `R` side by side, gathered from arrays of them; `lane` runs over [`Scalar::LANES`].
-pub(super) trait Bundle<R: Real>: Scalar {
+pub(crate) trait Bundle<R: Real>: Scalar {
     /// Positions and inverse masses of one particle per lane.
     fn load(particle: impl Fn(usize) -> Particle<R>) -> (Vec3<Self>, Self);
     /// The reverse.
@@ -62,13 +62,15 @@ pub(super) trait Bundle<R: Real>: Scalar {
     fn store_number(self, set: impl FnMut(usize, R));
     /// The largest lane.
     fn largest(self) -> R;
+    /// A function of each lane.
+    fn map_lanes(self, function: impl Fn(f64) -> f64) -> Self;
 }
 
 impl<R: Real> Bundle<R> for R {
     #[inline(always)]
     fn load(particle: impl Fn(usize) -> Particle<R>) -> (Vec3<Self>, Self) {
         let particle = particle(0);
-        (particle.position(), particle.inverse_mass())
+        (particle.xyz(), particle.inverse_mass())
     }
     #[inline(always)]
     fn store(position: Vec3<Self>, inverse_mass: Self, mut set: impl FnMut(usize, Particle<R>)) {
@@ -85,6 +87,10 @@ impl<R: Real> Bundle<R> for R {
     #[inline(always)]
     fn largest(self) -> R {
         self
+    }
+    #[inline(always)]
+    fn map_lanes(self, function: impl Fn(f64) -> f64) -> Self {
+        Self::from_f64(function(self.to_f64()))
     }
 }
 
@@ -115,5 +121,9 @@ impl Bundle<f32> for Lanes {
     #[inline(always)]
     fn largest(self) -> f32 {
         self.to_array().into_iter().fold(f32::NEG_INFINITY, Real::max)
+    }
+    #[inline(always)]
+    fn map_lanes(self, function: impl Fn(f64) -> f64) -> Self {
+        Self::new(self.to_array().map(|x| function(f64::from(x)) as f32))
     }
 }

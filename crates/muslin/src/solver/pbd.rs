@@ -18,7 +18,7 @@
 //!
 //! makes PBD agree with XPBD for one constraint; in a mesh, where constraints pull on each other, it is only near.
 //!
-//! `residual` in the report: the largest distance, in m that one more projection would move a vertex. With k < 1 it does
+//! `residual` in the report: the largest distance (in m) that one more projection would move a vertex. With k < 1 it does
 //! not tend to zero in a loaded cloth: PBD has no equilibrium to converge to, only a number of iterations.
 //!
 //! [Müller et al. 2007, §3.3].
@@ -27,7 +27,7 @@ use super::particle::Bundle;
 use super::position_based::{self, Sweeps};
 use super::sweep::{Element, Measure, Sweep, Visit};
 use super::{PRECISION, SolverKind, iterations, substeps};
-use crate::energy::{Batch, Constraint, Energy, Term};
+use crate::energy::{Batch, Constraint, Energy, Term, WideRest};
 use crate::math::{Real, Scalar};
 use crate::parallel::Worker;
 use crate::parameter::Entry;
@@ -41,7 +41,9 @@ pub const KIND: SolverKind = SolverKind {
         parameters: &[substeps(1), iterations(20), PRECISION],
         one_of: &[],
     },
-    build: |settings| position_based::build(KIND.entry.name, settings, sweeps(), sweeps()),
+    build: |settings| position_based::build(settings, sweeps(), sweeps()),
+    reads_k: true,
+    reads_damping: false,
 };
 
 fn sweeps<R: Real>() -> Sweeps<R>
@@ -59,7 +61,7 @@ where
 pub trait Project<R: Real> {
     /// Moves the particles towards satisfying each element, colour by colour; ends with the team at a barrier.
     fn project(&self, worker: &Worker<'_>, sweep: &Sweep<'_, R>);
-    /// The largest move, in m that another projection of an element of this worker's share would make.
+    /// The largest move (in m) that another projection of an element of this worker's share would make.
     fn residual(&self, worker: &Worker<'_>, sweep: &Sweep<'_, R>) -> f64;
 }
 
@@ -104,12 +106,16 @@ impl Law {
     }
 
     #[inline(always)]
-    fn correction<S: Scalar, C: Constraint<S, N>, const N: usize>(self, row: &C, w: &[S; N]) -> C::Multiplier {
+    fn correction<R: Real, S: Bundle<R>, C: Constraint<S, N>, const N: usize>(
+        self,
+        row: &C,
+        w: &[S; N],
+    ) -> C::Multiplier {
         correction(row, w, |inertia| match self {
             Self::Projection(k) => S::from_f64(k),
             Self::Compliant { inverse_step_squared, iterations } => {
                 let k = inertia / (inertia + row.compliance() * S::from_f64(inverse_step_squared));
-                if iterations == 1 { k } else { k.map(|k| stiffness_per_iteration(k, iterations)) }
+                if iterations == 1 { k } else { k.map_lanes(|k| stiffness_per_iteration(k, iterations)) }
             }
         })
     }
@@ -119,10 +125,8 @@ impl<E: Energy<N>, R: Real, const N: usize> Visit<E, R, N> for Law {
     #[inline(always)]
     fn visit<S: Bundle<R>>(&self, rest: &E::Rest<S>, element: &mut Element<'_, S, N>) {
         let row = E::row(rest, &element.x);
-        let change = self.correction(&row, &element.w);
-        for i in 0..N {
-            element.x[i] += row.pull(i, change) * element.w[i];
-        }
+        let change = self.correction::<R, S, _, N>(&row, &element.w);
+        element.pull(|i| row.pull(i, change));
     }
 }
 
@@ -130,26 +134,22 @@ impl<E: Energy<N>, R: Real, const N: usize> Measure<E, R, N> for Law {
     #[inline(always)]
     fn measure<S: Bundle<R>>(&self, rest: &E::Rest<S>, element: &Element<'_, S, N>) -> S {
         let row = E::row(rest, &element.x);
-        let change = self.correction(&row, &element.w);
+        let change = self.correction::<R, S, _, N>(&row, &element.w);
         element.largest_move(|i| row.pull(i, change))
     }
 }
 
-impl<E: Energy<N>, const N: usize> Project<f32> for Batch<E, N> {
-    fn project(&self, worker: &Worker<'_>, sweep: &Sweep<'_, f32>) {
-        sweep.visit(self, self.rest_wide(), worker, &Law::new(self, sweep));
+impl<E: Energy<N>, R: Real, const N: usize> Project<R> for Batch<E, N>
+where
+    R::Wide: Bundle<R>,
+    Self: WideRest<R, E, N>,
+{
+    fn project(&self, worker: &Worker<'_>, sweep: &Sweep<'_, R>) {
+        sweep.visit(self, worker, &Law::new(self, sweep));
     }
-    fn residual(&self, worker: &Worker<'_>, sweep: &Sweep<'_, f32>) -> f64 {
-        sweep.largest(self, self.rest_wide(), worker, &Law::new(self, sweep))
-    }
-}
 
-impl<E: Energy<N>, const N: usize> Project<f64> for Batch<E, N> {
-    fn project(&self, worker: &Worker<'_>, sweep: &Sweep<'_, f64>) {
-        sweep.visit(self, self.rest(), worker, &Law::new(self, sweep));
-    }
-    fn residual(&self, worker: &Worker<'_>, sweep: &Sweep<'_, f64>) -> f64 {
-        sweep.largest(self, self.rest(), worker, &Law::new(self, sweep))
+    fn residual(&self, worker: &Worker<'_>, sweep: &Sweep<'_, R>) -> f64 {
+        sweep.largest(self, worker, &Law::new(self, sweep))
     }
 }
 

@@ -8,7 +8,8 @@
 //!     update     velocities from positions
 //! ```
 //!
-//! The whole frame is one run of the team ([`Team::run`](crate::parallel::Team::run)): a barrier between stages, none within.
+//! The whole frame is one run of the team ([`Team::run`](crate::parallel::Team::run)), with a barrier after every stage,
+//! after every colour of the sweeps, and between the two passes of the wind.
 #![allow(unsafe_code, reason = "opens the particle arrays to the team; see `Arrays::open`")]
 
 use std::ops::Range;
@@ -65,7 +66,6 @@ struct Obstacle<R> {
 
 /// A position-based solver: its law, its settings and its memory.
 struct PositionBased<R: Real> {
-    name: &'static str,
     sweeps: Sweeps<R>,
     plan: Plan,
     particles: Vec<Particle<R>>,
@@ -81,25 +81,16 @@ struct PositionBased<R: Real> {
     obstacles: Vec<Obstacle<R>>,
 }
 
-/// The solver `name` with its sweeps, in the precision that the settings ask for.
-pub(super) fn build(
-    name: &'static str,
-    settings: &Settings,
-    single: Sweeps<f32>,
-    double: Sweeps<f64>,
-) -> Box<dyn Solver> {
+/// A solver with its sweeps, in the precision that the settings ask for.
+pub(super) fn build(settings: &Settings, single: Sweeps<f32>, double: Sweeps<f64>) -> Box<dyn Solver> {
     let plan = Plan::read(settings);
     match settings.choice("precision") {
-        Some("f64") => Box::new(PositionBased::new(name, double, plan)),
-        _ => Box::new(PositionBased::new(name, single, plan)),
+        Some("f64") => Box::new(PositionBased::new(double, plan)),
+        _ => Box::new(PositionBased::new(single, plan)),
     }
 }
 
 impl<R: Real> Solver for PositionBased<R> {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
     fn advance(&mut self, context: &Context<'_>, state: &mut State, dt: f64) -> Result<StepReport, StepError> {
         let start = context.clock.seconds();
         self.load(context.model, state, dt);
@@ -115,9 +106,8 @@ impl<R: Real> Solver for PositionBased<R> {
 }
 
 impl<R: Real> PositionBased<R> {
-    fn new(name: &'static str, sweeps: Sweeps<R>, plan: Plan) -> Self {
+    fn new(sweeps: Sweeps<R>, plan: Plan) -> Self {
         Self {
-            name,
             sweeps,
             plan,
             particles: Vec::new(),
@@ -238,8 +228,8 @@ impl<R: Real> PositionBased<R> {
     }
 
     fn check(&self, model: &Model) -> Result<(), StepError> {
-        let bad = |p: &Particle<R>| !p.position().is_finite();
-        match self.particles.iter().position(bad) {
+        let bad = |(x, v): (&Particle<R>, &Particle<R>)| !x.xyz().is_finite() || !v.xyz().is_finite();
+        match self.particles.iter().zip(&self.velocities).position(bad) {
             None => Ok(()),
             Some(index) => {
                 let (cloth, vertex) = model.user_vertex(index);
@@ -250,10 +240,10 @@ impl<R: Real> PositionBased<R> {
 
     fn store(&self, state: &mut State, dt: f64) {
         for (x, p) in state.positions.iter_mut().zip(&self.particles) {
-            *x = p.position().cast();
+            *x = p.xyz().cast();
         }
         for (v, w) in state.velocities.iter_mut().zip(&self.velocities) {
-            *v = w.position().cast();
+            *v = w.xyz().cast();
         }
         state.time += dt;
     }
@@ -276,10 +266,20 @@ impl<'a, R: Real> Arrays<'a, R> {
         pushes: &'a mut [Push<R>],
         multipliers: &'a mut [R],
     ) -> Self {
-        // SAFETY: predict, collide and update set only items of the worker's own share of the vertices, and read
-        // others' (wind) only after a barrier that follows their last change; the wind pass sets its own share of
-        // the triangles; projections set the particles of elements of one colour, which are disjoint, with a barrier
-        // after each colour, and the multipliers of their own elements; the residual only reads.
+        // SAFETY: what each pass gets and sets, with a barrier after each. "Own" is the worker's share of the vertices,
+        // triangles or elements; shares differ from pass to pass, which the barriers make harmless.
+        //
+        //   wind, first    gets all particles and velocities        sets own pushes
+        //   wind, second   gets all pushes, own particles           sets own velocities
+        //   predict, hold  gets own                                 sets own particles, previous, velocities
+        //   one colour     gets those of own elements, and their    sets those of own elements, which no other element
+        //                  previous                                 of the colour has; own multipliers
+        //   collide        gets own                                 sets own particles, previous
+        //   update         gets own                                 sets own velocities
+        //   residual       gets all particles, previous,            sets nothing
+        //                  multipliers
+        //
+        // (The second pass of the wind and predict have the same shares, so no barrier is needed between them.)
         unsafe {
             Self {
                 particles: Shared::new(particles),
@@ -341,8 +341,8 @@ impl<'a, R: Real> Substep<'a, R> {
     fn blow(&self, wind: &Wind<R>, worker: &Worker<'_>, arrays: &Arrays<'_, R>) {
         for t in worker.share(0..self.model.triangles.len()) {
             let corners = self.model.triangles[t].map(|v| v as usize);
-            let x = corners.map(|v| arrays.particles.get(v).position());
-            arrays.pushes.set(t, wind.push(x, corners.map(|v| arrays.velocities.get(v).position())));
+            let x = corners.map(|v| arrays.particles.get(v).xyz());
+            arrays.pushes.set(t, wind.push(x, corners.map(|v| arrays.velocities.get(v).xyz())));
         }
         worker.barrier();
         for cloth in &self.model.cloths {
@@ -350,7 +350,7 @@ impl<'a, R: Real> Substep<'a, R> {
                 let around = self.model.vertex_triangles.of(i as u32).iter();
                 let push = around.fold(Push::default(), |sum, &t| sum.plus(arrays.pushes.get(t as usize)));
                 let change = push.velocity_step(arrays.particles.get(i).inverse_mass(), self.step);
-                arrays.velocities.set(i, Particle::vector(arrays.velocities.get(i).position() + change));
+                arrays.velocities.set(i, Particle::vector(arrays.velocities.get(i).xyz() + change));
             }
         }
     }
@@ -364,13 +364,15 @@ impl<'a, R: Real> Substep<'a, R> {
             match &pin_poses[p.pin as usize] {
                 Some(pose) => {
                     let target = pose.apply(self.model.initial_positions[i]);
-                    arrays.particles.set(i, Particle::new(target.cast(), R::ZERO));
+                    arrays.particles.set(i, Particle::vector(target.cast()));
+                    // Both ends of the substep have the same fourth number, so that of the velocity stays zero.
+                    arrays.previous.set(i, Particle::vector(arrays.previous.get(i).xyz()));
                     arrays.velocities.set(i, Particle::default());
                 }
                 None => {
-                    let position = arrays.particles.get(i).position();
                     let inverse_mass = R::from_f64(self.model.inverse_masses[i]);
-                    arrays.particles.set(i, Particle::new(position, inverse_mass));
+                    arrays.particles.set(i, Particle::new(arrays.particles.get(i).xyz(), inverse_mass));
+                    arrays.previous.set(i, Particle::new(arrays.previous.get(i).xyz(), inverse_mass));
                 }
             }
         }
@@ -389,13 +391,13 @@ impl<'a, R: Real> Substep<'a, R> {
                 continue;
             }
             for obstacle in obstacles {
-                let x = arrays.particles.get(i).position();
+                let x = arrays.particles.get(i).xyz();
                 let probe = obstacle.after.probe(x);
                 let gap = probe.distance - self.thickness;
                 if gap >= R::ZERO {
                     continue;
                 }
-                let previous = arrays.previous.get(i).position();
+                let previous = arrays.previous.get(i).xyz();
                 let touch = Touch {
                     gap,
                     previous_gap: obstacle.before.probe(previous).distance - self.thickness,

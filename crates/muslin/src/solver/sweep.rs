@@ -2,7 +2,7 @@
 #![allow(unsafe_code, reason = "skips bounds checks that the batch made once; they cost a tenth of a sweep")]
 
 use super::particle::{Bundle, Particle};
-use crate::energy::{Batch, Energy, Multiplier};
+use crate::energy::{Batch, Energy, Multiplier, WideRest};
 use crate::math::{Real, Scalar, Vec3};
 use crate::parallel::{Shared, Worker};
 
@@ -46,6 +46,14 @@ impl<S: Scalar, const N: usize> Element<'_, S, N> {
             largest = S::select(length.greater(largest), length, largest);
         }
         largest
+    }
+
+    /// Moves the vertices by wᵢ pᵢ.
+    #[inline(always)]
+    pub(super) fn pull(&mut self, pull: impl Fn(usize) -> Vec3<S>) {
+        for i in 0..N {
+            self.x[i] += pull(i) * self.w[i];
+        }
     }
 }
 
@@ -96,52 +104,54 @@ impl<R: Real> Sweep<'_, R> {
 
     /// Visits every element of a batch and writes back what it moved. Elements of a colour share no vertex, so the
     /// result does not depend on how many are visited at once or by whom; a barrier stands after each colour.
-    ///
-    /// `wide` is the rest data for the full bundles of every colour.
     #[inline(always)]
     pub(super) fn visit<E: Energy<N>, const N: usize>(
         &self,
         batch: &Batch<E, N>,
-        wide: &[E::Rest<R::Wide>],
         worker: &Worker<'_>,
         visitor: &impl Visit<E, R, N>,
     ) where
         R::Wide: Bundle<R>,
+        Batch<E, N>: WideRest<R, E, N>,
     {
         assert!(self.particles.len() >= batch.vertex_count(), "a state smaller than its model");
         let lanes = R::Wide::LANES;
         let mut first_bundle = 0;
         for color in batch.colors() {
             let bundles = color.len() / lanes;
-            let wide = &wide[first_bundle..first_bundle + bundles];
+            let wide = &batch.wide_rest()[first_bundle..first_bundle + bundles];
             first_bundle += bundles;
             for bundle in worker.share(0..bundles) {
-                let mut element = self.load::<R::Wide, N>(batch.stencils(), color.start + bundle * lanes);
+                // SAFETY: the length is checked above.
+                let mut element = unsafe { self.load::<R::Wide, N>(batch.stencils(), color.start + bundle * lanes) };
                 visitor.visit(&wide[bundle], &mut element);
-                self.store(&element);
+                // SAFETY: as before.
+                unsafe { self.store(&element) };
             }
             if worker.leads() {
                 for e in color.start + bundles * lanes..color.end {
-                    let mut element = self.load::<R, N>(batch.stencils(), e);
+                    // SAFETY: the length is checked above.
+                    let mut element = unsafe { self.load::<R, N>(batch.stencils(), e) };
                     visitor.visit(&E::cast::<R>(&batch.rest()[e..=e]), &mut element);
-                    self.store(&element);
+                    // SAFETY: as before.
+                    unsafe { self.store(&element) };
                 }
             }
             worker.barrier();
         }
     }
 
-    /// The largest of a number over the elements of this worker's share; `wide` as in [`visit`](Self::visit).
+    /// The largest of a number over the elements of this worker's share.
     #[inline(always)]
     pub(super) fn largest<E: Energy<N>, const N: usize>(
         &self,
         batch: &Batch<E, N>,
-        wide: &[E::Rest<R::Wide>],
         worker: &Worker<'_>,
         measure: &impl Measure<E, R, N>,
     ) -> f64
     where
         R::Wide: Bundle<R>,
+        Batch<E, N>: WideRest<R, E, N>,
     {
         assert!(self.particles.len() >= batch.vertex_count(), "a state smaller than its model");
         let lanes = R::Wide::LANES;
@@ -149,15 +159,17 @@ impl<R: Real> Sweep<'_, R> {
         let mut largest = R::ZERO;
         for color in batch.colors() {
             let bundles = color.len() / lanes;
-            let wide = &wide[first_bundle..first_bundle + bundles];
+            let wide = &batch.wide_rest()[first_bundle..first_bundle + bundles];
             first_bundle += bundles;
             for bundle in worker.share(0..bundles) {
-                let element = self.load::<R::Wide, N>(batch.stencils(), color.start + bundle * lanes);
+                // SAFETY: the length is checked above.
+                let element = unsafe { self.load::<R::Wide, N>(batch.stencils(), color.start + bundle * lanes) };
                 largest = largest.max(measure.measure(&wide[bundle], &element).largest());
             }
             if worker.leads() {
                 for e in color.start + bundles * lanes..color.end {
-                    let element = self.load::<R, N>(batch.stencils(), e);
+                    // SAFETY: the length is checked above.
+                    let element = unsafe { self.load::<R, N>(batch.stencils(), e) };
                     largest = largest.max(measure.measure(&E::cast::<R>(&batch.rest()[e..=e]), &element));
                 }
             }
@@ -165,24 +177,36 @@ impl<R: Real> Sweep<'_, R> {
         largest.to_f64()
     }
 
+    /// Reads the vertices of as many elements as `S` has lanes.
+    ///
+    /// # Safety
+    /// There must be as many particles as the batch of the stencils has vertices; the batch has verified that its
+    /// stencils stay below that.
     #[inline(always)]
-    fn load<'a, S: Bundle<R>, const N: usize>(&self, stencils: &'a [[u32; N]], first: usize) -> Element<'a, S, N> {
+    unsafe fn load<'a, S: Bundle<R>, const N: usize>(
+        &self,
+        stencils: &'a [[u32; N]],
+        first: usize,
+    ) -> Element<'a, S, N> {
         let stencils = &stencils[first..first + S::LANES];
         let mut element = Element { index: first, stencils, x: [Vec3::ZERO; N], w: [S::ZERO; N] };
         for i in 0..N {
-            // SAFETY: a batch verifies that its stencils stay below its vertex count; `visit` and `largest` check
-            // that the particles are at least as many.
+            // SAFETY: by the caller's promise.
             (element.x[i], element.w[i]) =
                 S::load(|lane| unsafe { self.particles.get_unchecked(stencils[lane][i] as usize) });
         }
         element
     }
 
+    /// Writes the vertices of elements back.
+    ///
+    /// # Safety
+    /// As for [`load`](Self::load).
     #[inline(always)]
-    fn store<S: Bundle<R>, const N: usize>(&self, element: &Element<'_, S, N>) {
+    unsafe fn store<S: Bundle<R>, const N: usize>(&self, element: &Element<'_, S, N>) {
         for i in 0..N {
             S::store(element.x[i], element.w[i], |lane, particle| {
-                // SAFETY: as in `load`.
+                // SAFETY: by the caller's promise.
                 unsafe { self.particles.set_unchecked(element.stencils[lane][i] as usize, particle) };
             });
         }

@@ -6,8 +6,8 @@
 //! update    v ← (x − xⁿ)/h
 //! ```
 //!
-//! h substep, in s, α̃ = α/h², λ the multiplier (force × h²), xⁿ the start of the substep; γ = τ/h with the time constant τ
-//! In s of internal damping (the paper's γ = α̃β̃/h = αβ/h with β = τ/α: damping proportional to stiffness).
+//! h substep (in s), α̃ = α/h², λ the multiplier (force × h²), xⁿ the start of the substep; γ = τ/h with the time constant τ
+//! of internal damping (the paper's γ = α̃β̃/h = αβ/h with β = τ/α: damping proportional to stiffness).
 //!
 //! λ starts at zero in every substep and is accumulated over its iterations; without that the stiffness would grow with
 //! the number of iterations. Many substeps of one iteration converge faster than one step of many iterations.
@@ -15,7 +15,7 @@
 //! The sweep is Gauss-Seidel, colour by colour. It converges to something near the implicit Euler step, not to it, once
 //! gradients rotate within a step.
 //!
-//! `residual` in the report: the largest distance, in m that one more projection would move a vertex.
+//! `residual` in the report: the largest distance (in m) that one more projection would move a vertex.
 //!
 //! [Macklin, Müller, Chentanez 2016, eq. 18 and 26], [Macklin et al. 2019, "Small Steps in Physics Simulation"].
 
@@ -23,7 +23,7 @@ use super::particle::Bundle;
 use super::position_based::{self, Sweeps};
 use super::sweep::{Element, Measure, Sweep, Visit};
 use super::{PRECISION, SolverKind, iterations, substeps};
-use crate::energy::{Batch, Constraint, Energy, Multiplier, Term};
+use crate::energy::{Batch, Constraint, Energy, Multiplier, Term, WideRest};
 use crate::math::{Real, Scalar, Vec3};
 use crate::parallel::Worker;
 use crate::parameter::Entry;
@@ -37,7 +37,9 @@ pub const KIND: SolverKind = SolverKind {
         parameters: &[substeps(20), iterations(1), PRECISION],
         one_of: &[],
     },
-    build: |settings| position_based::build(KIND.entry.name, settings, sweeps(), sweeps()),
+    build: |settings| position_based::build(settings, sweeps(), sweeps()),
+    reads_k: false,
+    reads_damping: true,
 };
 
 fn sweeps<R: Real>() -> Sweeps<R>
@@ -55,7 +57,7 @@ where
 pub trait Project<R: Real> {
     /// Moves the particles towards satisfying each element, colour by colour; ends with the team at a barrier.
     fn project(&self, worker: &Worker<'_>, sweep: &Sweep<'_, R>);
-    /// The largest move, in m that another projection of an element of this worker's share would make.
+    /// The largest move (in m) that another projection of an element of this worker's share would make.
     fn residual(&self, worker: &Worker<'_>, sweep: &Sweep<'_, R>) -> f64;
     /// Numbers that the multiplier of one element takes to store.
     fn parts(&self) -> usize;
@@ -98,27 +100,27 @@ pub fn multiplier_step<S: Scalar, C: Constraint<S, N>, const N: usize>(
     -(error * inverse)
 }
 
-impl<E: Energy<N>, const N: usize> Project<f32> for Batch<E, N> {
-    fn project(&self, worker: &Worker<'_>, sweep: &Sweep<'_, f32>) {
-        project(self, self.rest_wide(), worker, sweep);
+impl<E: Energy<N>, R: Real, const N: usize> Project<R> for Batch<E, N>
+where
+    R::Wide: Bundle<R>,
+    Self: WideRest<R, E, N>,
+{
+    fn project(&self, worker: &Worker<'_>, sweep: &Sweep<'_, R>) {
+        let law = Law::new(self, sweep);
+        // Two loops, because the choice inside one costs a fifth of its speed.
+        if law.step.damping > 0.0 || sweep.keeps_multipliers() {
+            sweep.visit(self, worker, &law);
+        } else {
+            sweep.visit(self, worker, &PlainLaw(Compliant { damping: 0.0, ..law.step }));
+        }
     }
-    fn residual(&self, worker: &Worker<'_>, sweep: &Sweep<'_, f32>) -> f64 {
-        sweep.largest(self, self.rest_wide(), worker, &Law::new(self, sweep))
-    }
-    fn parts(&self) -> usize {
-        <E::Row<f32> as Constraint<f32, N>>::Multiplier::PARTS
-    }
-}
 
-impl<E: Energy<N>, const N: usize> Project<f64> for Batch<E, N> {
-    fn project(&self, worker: &Worker<'_>, sweep: &Sweep<'_, f64>) {
-        project(self, self.rest(), worker, sweep);
+    fn residual(&self, worker: &Worker<'_>, sweep: &Sweep<'_, R>) -> f64 {
+        sweep.largest(self, worker, &Law::new(self, sweep))
     }
-    fn residual(&self, worker: &Worker<'_>, sweep: &Sweep<'_, f64>) -> f64 {
-        sweep.largest(self, self.rest(), worker, &Law::new(self, sweep))
-    }
+
     fn parts(&self) -> usize {
-        <E::Row<f64> as Constraint<f64, N>>::Multiplier::PARTS
+        <E::Row<R> as Constraint<R, N>>::Multiplier::PARTS
     }
 }
 
@@ -130,26 +132,7 @@ impl<E: Energy<N>, R: Real, const N: usize> Visit<E, R, N> for PlainLaw {
     fn visit<S: Bundle<R>>(&self, rest: &E::Rest<S>, element: &mut Element<'_, S, N>) {
         let row = E::row(rest, &element.x);
         let change = multiplier_step(&row, &element.w, None, self.0, || [Vec3::ZERO; N]);
-        for i in 0..N {
-            element.x[i] += row.pull(i, change) * element.w[i];
-        }
-    }
-}
-
-fn project<E: Energy<N>, R: Real, const N: usize>(
-    batch: &Batch<E, N>,
-    wide: &[E::Rest<R::Wide>],
-    worker: &Worker<'_>,
-    sweep: &Sweep<'_, R>,
-) where
-    R::Wide: Bundle<R>,
-{
-    let law = Law::new(batch, sweep);
-    // Two loops, because the choice inside one costs a fifth of its speed.
-    if law.step.damping > 0.0 || sweep.keeps_multipliers() {
-        sweep.visit(batch, wide, worker, &law);
-    } else {
-        sweep.visit(batch, wide, worker, &PlainLaw(Compliant { damping: 0.0, ..law.step }));
+        element.pull(|i| row.pull(i, change));
     }
 }
 
@@ -173,9 +156,7 @@ impl<E: Energy<N>, R: Real, const N: usize> Visit<E, R, N> for Law<'_, R> {
         let multiplier = self.sweep.load_multiplier::<S, _>(element.index);
         let change = multiplier_step(&row, &element.w, multiplier, self.step, || self.sweep.moved(element));
         self.sweep.store_multiplier(element.index, multiplier.map_or(change, |sum| sum + change));
-        for i in 0..N {
-            element.x[i] += row.pull(i, change) * element.w[i];
-        }
+        element.pull(|i| row.pull(i, change));
     }
 }
 

@@ -56,19 +56,17 @@ pub(crate) fn set_state(simulation: &mut Simulation, change: impl FnOnce(&mut St
     let mut state = simulation.state().clone();
     change(&mut state);
     state.time = 0.0;
-    assert!(simulation.restore(state, 0), "a state of the same size must fit");
+    simulation.restore(state, 0).expect("a state of the same size fits");
 }
 
 /// Position in double precision of a vertex of the first cloth, as the user numbers it.
 pub(crate) fn position(simulation: &Simulation, vertex: usize) -> Vec3<f64> {
-    let cloth = &simulation.model().cloths[0];
-    simulation.state().positions[cloth.vertices.start + cloth.ordering.new_from_old[vertex] as usize]
+    simulation.in_user_order(0, &simulation.state().positions).nth(vertex).expect("a vertex of the cloth")
 }
 
 /// Velocity of a vertex of the first cloth, as the user numbers it.
 pub(crate) fn velocity(simulation: &Simulation, vertex: usize) -> Vec3<f64> {
-    let cloth = &simulation.model().cloths[0];
-    simulation.state().velocities[cloth.vertices.start + cloth.ordering.new_from_old[vertex] as usize]
+    simulation.in_user_order(0, &simulation.state().velocities).nth(vertex).expect("a vertex of the cloth")
 }
 
 /// Σ m a / Σ m.

@@ -91,7 +91,7 @@ fn the_bits_do_not_depend_on_a_snapshot_in_the_middle() {
             let (snapshot, frame) = (whole.state().clone(), whole.frame());
             run(&mut whole, 5);
             let mut resumed = simulation_on(&text, 2);
-            assert!(resumed.restore(snapshot, frame), "the snapshot fits");
+            resumed.restore(snapshot, frame).expect("the snapshot fits");
             run(&mut resumed, 5);
             assert_eq!(resumed.frame(), whole.frame(), "frames done");
             assert_eq!(resumed.state(), whole.state(), "{kind} {precision} {bend}");
@@ -118,6 +118,11 @@ fn a_snapshot_of_another_size_is_refused_and_changes_nothing() {
     run(&mut simulation, 2);
     let before = simulation.state().clone();
     let other = simulation_on(&scene("xpbd", "f32", [15, 13], BENDS[0]), 1);
-    assert!(!simulation.restore(other.state().clone(), 9), "a state of another sheet");
+    let refusal = simulation.restore(other.state().clone(), 9).expect_err("a state of another sheet").to_string();
+    assert_eq!(refusal, "the snapshot has 224 vertices, but the scene has 208; restore a snapshot of this scene");
+    let mut broken = before.clone();
+    broken.velocities[3].y = f64::NAN;
+    let refusal = simulation.restore(broken, 9).expect_err("a broken state").to_string();
+    assert_eq!(refusal, "the snapshot is not finite at vertex 3; restore an earlier one");
     assert_eq!((simulation.state(), simulation.frame()), (&before, 2), "as it was");
 }

@@ -152,7 +152,7 @@ fn a_vertex_of_no_triangle_stays_where_it_is() {
     let mesh = square(|mesh| mesh.positions.push([5.0, 5.0, 5.0]));
     let mut simulation = simulation_of(&mesh, MESH);
     let words: Vec<String> = simulation.warnings().iter().map(Problem::to_string).collect();
-    assert_eq!(words, ["cloth[0].mesh: vertex 4 belongs to no triangle"]);
+    assert_eq!(words, ["cloth[0].mesh: vertex 4 belongs to no triangle: without mass, nothing moves it"]);
     run(&mut simulation, 10);
     let mut positions = Vec::new();
     simulation.positions(0, &mut positions);

@@ -281,6 +281,10 @@ fn choice(entries: Vec<&'static Entry>, is_pbd: bool) -> impl Strategy<Value = C
                 let is_refused = is_pbd && parameter.name == "damping";
                 settings.set(parameter.name, if is_refused { Setting::Number(0.0) } else { value });
             }
+            // A rigid constraint has nothing to damp.
+            if settings.number("compliance") == Some(0.0) && settings.number("damping").is_some() {
+                settings.set("damping", Setting::Number(0.0));
+            }
             Choice { entry, settings }
         })
     })

@@ -2,8 +2,9 @@
 
 use muslin::Simulation;
 use muslin::math::{Mat3, Vec3};
+use muslin::mesh::Mesh;
 
-use crate::common::{advance, compiled, position, run, simulation, velocity};
+use crate::common::{advance, compiled, position, run, simulation, simulation_of, velocity};
 
 /// A sheet of 4 × 4 cells, 1 m wide, with the given keys and pins.
 fn sheet(keys: &str, pins: &str) -> String {
@@ -152,4 +153,33 @@ fn a_released_cloth_falls_and_a_held_one_does_not() {
         let expected = if falls { -0.5 * 9.81 * 0.5 * (0.5 + 1.0 / 1200.0) } else { 0.0 };
         assert!((y - expected).abs() < 1e-3, "{until:?}: at {y}, expected {expected}");
     }
+}
+
+/// A time is a quotient, not a sum: it does not drift past the time of release.
+#[test]
+fn a_pin_holds_up_to_its_very_release_at_every_frame_rate() {
+    for fps in [24, 25, 30, 50, 60] {
+        for until in [1, 2, 3] {
+            let pin = format!("{{ select = \"all\", until = {until} }}");
+            let mut simulation = simulation(&(format!("fps = {fps}\n") + &sheet("", &pin)));
+            run(&mut simulation, fps * until);
+            assert_eq!(simulation.state().time, until as f64, "{fps} frames a second");
+            assert_eq!(position(&simulation, 12).y, 0.0, "{fps} frames a second, until {until} s");
+            advance(&mut simulation);
+            assert!(position(&simulation, 12).y < -1e-4, "{fps} frames a second: released after {until} s");
+        }
+    }
+}
+
+/// A vertex of no triangle has no mass: it stays where it is, also when a pin that names it is released.
+#[test]
+fn a_vertex_of_no_triangle_stays() {
+    let text = "[[cloth]]\nmesh = \"x.obj\"\npins = [{ vertices = [0, 3], until = 0.1 }]\n\
+                [[collider]]\nplane = { point = [0, -50, 0], normal = [0, 1, 0] }";
+    let positions = vec![[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [9.0, 0.0, 9.0]];
+    let mesh = Mesh { positions, triangles: vec![[0, 1, 2]], uv: None, groups: Vec::new() };
+    let mut simulation = simulation_of(&mesh, text);
+    run(&mut simulation, 60);
+    assert_eq!(position(&simulation, 3), Vec3::new(9.0, 0.0, 9.0));
+    assert!(position(&simulation, 0).y < -1.0, "the cloth itself falls");
 }

@@ -10,12 +10,13 @@ use crate::scene::cursor::Table;
 use crate::scene::description::Choice;
 use crate::scene::finding::quote;
 use crate::scene::suggest::nearest;
+use crate::solver::{self, SolverKind};
 
-/// The one solver that reads `k`, and the key itself.
-const PBD: &str = "pbd";
+/// Keys that not every solver reads.
 const K: &str = "k";
-/// The key of internal damping, which PBD has no place for.
 const DAMPING: &str = "damping";
+/// The key that is rigid at zero.
+const COMPLIANCE: &str = "compliance";
 /// The key that fabrics supply.
 const STIFFNESS: &str = "stiffness";
 
@@ -129,11 +130,25 @@ impl Family {
                 settings.set(parameter.name, value);
             }
         }
-        let is_pbd = self.solver.is_some_and(|solver| solver.name == PBD);
-        if is_pbd && settings.number(DAMPING).is_some_and(|time| time > 0.0) {
-            t.key_error(DAMPING, format!("solver {PBD:?} has no internal damping; use \"xpbd\" or set it to 0"));
-        }
+        self.check_damping(t, &settings);
         (form.is_some() || entry.one_of.is_empty()).then_some(settings)
+    }
+
+    /// Internal damping needs a solver that reads it, and something that is not rigid.
+    fn check_damping(&self, t: &mut Table<'_, '_>, settings: &Settings) {
+        if !settings.number(DAMPING).is_some_and(|time| time > 0.0) {
+            return;
+        }
+        if let Some(kind) = self.solver_kind().filter(|kind| !kind.reads_damping) {
+            let name = kind.entry.name;
+            t.key_error(DAMPING, format!("solver {name:?} has no internal damping; use \"xpbd\" or set it to 0"));
+        } else if settings.number(COMPLIANCE) == Some(0.0) {
+            t.key_error(DAMPING, "a rigid constraint (compliance = 0) has nothing to damp; set one of them".to_owned());
+        }
+    }
+
+    fn solver_kind(&self) -> Option<&'static SolverKind> {
+        self.solver.and_then(|entry| solver::find(entry.name))
     }
 
     /// The value of a parameter about which the scene says nothing.
@@ -164,14 +179,14 @@ impl Family {
 
     /// Whether `k` is given to a solver that does not read it, which is then reported.
     fn refuses_k(&self, t: &mut Table<'_, '_>, entry: &'static Entry) -> bool {
-        let Some(solver) = self.solver.filter(|solver| solver.name != PBD) else {
+        let Some(solver) = self.solver_kind().filter(|kind| !kind.reads_k) else {
             return false;
         };
         if !t.given(entry.one_of).contains(&K) {
             return false;
         }
         let others: Vec<&str> = entry.one_of.iter().copied().filter(|form| *form != K).collect();
-        let (solver, others) = (solver.name, others.join(" or "));
+        let (solver, others) = (solver.entry.name, others.join(" or "));
         t.key_error(K, format!("k is the stiffness of a PBD projection; solver {solver:?} takes {others}"));
         true
     }

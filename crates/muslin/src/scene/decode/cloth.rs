@@ -58,7 +58,9 @@ fn refuse_taken_name(t: &mut Table<'_, '_>, name: &str, names: &mut Vec<String>)
     if let Some(taken) = names.iter().position(|other| *other == folded) {
         t.value_error(
             "name",
-            format!("{name:?} is the name of cloth[{taken}] already; names are files, so case does not count"),
+            format!(
+                "{name:?} is the name of cloth[{taken}] already; choose another (names are files, so case does not count)"
+            ),
         );
     }
     names.push(folded);
@@ -73,16 +75,16 @@ fn shape(t: &mut Table<'_, '_>) -> Option<Shape> {
 }
 
 fn grid(t: &mut Table<'_, '_>) -> Option<Shape> {
-    let size = t.need("size").and_then(|v| v.vector(EXTENT));
-    let cells = t.need("cells").and_then(|v| v.integers(1, MOST_CELLS));
+    let size = t.need("size", "[1.0, 1.0]").and_then(|v| v.vector(EXTENT));
+    let cells = t.need("cells", "[32, 32]").and_then(|v| v.integers(1, MOST_CELLS));
     let diagonals = t.get("diagonals").and_then(Item::word).unwrap_or(Diagonals::Alternating);
     Some(Shape::Grid { size: size?, cells: cells?, diagonals })
 }
 
 fn tube(t: &mut Table<'_, '_>) -> Option<Shape> {
-    let radius = t.need("radius").and_then(|v| v.number(EXTENT));
-    let height = t.need("height").and_then(|v| v.number(EXTENT));
-    let cells = t.need("cells").and_then(|v| v.refine(|v| v.integers(1, MOST_CELLS), closed));
+    let radius = t.need("radius", "0.2").and_then(|v| v.number(EXTENT));
+    let height = t.need("height", "1.0").and_then(|v| v.number(EXTENT));
+    let cells = t.need("cells", "[48, 32]").and_then(|v| v.refine(|v| v.integers(1, MOST_CELLS), closed));
     Some(Shape::Tube { radius: radius?, height: height?, cells: cells? })
 }
 
@@ -152,12 +154,12 @@ fn within(t: &mut Table<'_, '_>) -> Option<Selection> {
         t.forgive();
         None
     } else if box_keys.is_empty() {
-        let center = t.need("center").and_then(|v| v.vector(BOUNDED));
-        let radius = t.need("radius").and_then(|v| v.number(EXTENT));
+        let center = t.need("center", "[0.0, 1.0, 0.0]").and_then(|v| v.vector(BOUNDED));
+        let radius = t.need("radius", "0.1").and_then(|v| v.number(EXTENT));
         Some(Selection::Sphere { center: center?, radius: radius? })
     } else {
-        let min: Option<[f64; 3]> = t.need("min").and_then(|v| v.vector(BOUNDED));
-        let max: Option<[f64; 3]> = t.need("max").and_then(|v| v.vector(BOUNDED));
+        let min: Option<[f64; 3]> = t.need("min", "[-0.1, 0.9, -0.1]").and_then(|v| v.vector(BOUNDED));
+        let max: Option<[f64; 3]> = t.need("max", "[0.1, 1.1, 0.1]").and_then(|v| v.vector(BOUNDED));
         let (min, max) = (min?, max?);
         if min.iter().zip(&max).any(|(low, high)| low > high) {
             t.value_error("max", format!("must not be below min, {min:?}, in any coordinate, got {max:?}"));

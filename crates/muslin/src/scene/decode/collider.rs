@@ -35,27 +35,27 @@ fn shape(t: &mut Table<'_, '_>) -> Option<ColliderShape> {
 }
 
 fn plane(t: &mut Table<'_, '_>) -> Option<ColliderShape> {
-    let point = t.need("point").and_then(|v| v.vector(BOUNDED));
-    let normal = t.need("normal").and_then(direction);
+    let point = t.need("point", "[0.0, 0.0, 0.0]").and_then(|v| v.vector(BOUNDED));
+    let normal = t.need("normal", "[0.0, 1.0, 0.0]").and_then(direction);
     Some(ColliderShape::Plane { point: point?, normal: normal? })
 }
 
 fn sphere(t: &mut Table<'_, '_>) -> Option<ColliderShape> {
-    let center = t.need("center").and_then(|v| v.vector(BOUNDED));
-    let radius = t.need("radius").and_then(|v| v.number(EXTENT));
+    let center = t.need("center", "[0.0, 0.5, 0.0]").and_then(|v| v.vector(BOUNDED));
+    let radius = t.need("radius", "0.25").and_then(|v| v.number(EXTENT));
     Some(ColliderShape::Sphere { center: center?, radius: radius? })
 }
 
 fn capsule(t: &mut Table<'_, '_>) -> Option<ColliderShape> {
-    let a = t.need("a").and_then(|v| v.vector(BOUNDED));
-    let b = t.need("b").and_then(|v| v.vector(BOUNDED));
-    let radius = t.need("radius").and_then(|v| v.number(EXTENT));
+    let a = t.need("a", "[0.0, 0.0, 0.0]").and_then(|v| v.vector(BOUNDED));
+    let b = t.need("b", "[0.0, 1.0, 0.0]").and_then(|v| v.vector(BOUNDED));
+    let radius = t.need("radius", "0.25").and_then(|v| v.number(EXTENT));
     Some(ColliderShape::Capsule { a: a?, b: b?, radius: radius? })
 }
 
 fn cuboid(t: &mut Table<'_, '_>) -> Option<ColliderShape> {
-    let center = t.need("center").and_then(|v| v.vector(BOUNDED));
-    let size = t.need("size").and_then(|v| v.vector(EXTENT));
+    let center = t.need("center", "[0.0, 0.5, 0.0]").and_then(|v| v.vector(BOUNDED));
+    let size = t.need("size", "[1.0, 1.0, 1.0]").and_then(|v| v.vector(EXTENT));
     let rotate = t.get("rotate").and_then(|v| v.vector(BOUNDED)).unwrap_or_default();
     Some(ColliderShape::Box { center: center?, size: size?, rotate })
 }

@@ -15,17 +15,18 @@ use super::finding::{Report, quote};
 use super::node::Node;
 use choice::Family;
 
-/// A coordinate \[m\], a speed \[m/s\] or an angle \[degrees\]: beyond a million an `f32` no longer resolves a cloth.
+/// A coordinate, in m, a speed, in m/s, or an angle, in degrees: beyond a million an `f32` no longer resolves a cloth.
 const BOUNDED: Kind = Kind::Number { min: -1e6, max: 1e6 };
-/// An extent \[m\] or a factor.
+/// An extent, in m, or a factor.
 const EXTENT: Kind = Kind::Number { min: 1e-6, max: 1e6 };
 /// A quantity that may vanish.
 const NOT_NEGATIVE: Kind = Kind::Number { min: 0.0, max: f64::INFINITY };
 /// Shortest vector that still has a direction in `f32`.
 const SHORTEST_DIRECTION: f64 = 1e-6;
-/// Longest run \[s\], and most frames of one: a million frames of a small cloth are already 50 GB.
-const LONGEST: f64 = 1e5;
-const MOST_FRAMES: f64 = 1e6;
+/// The longest run of a scene, in s.
+pub const MAX_DURATION: f64 = 1e5;
+/// The most frames of a run: a million frames of a small cloth are already 50 GB.
+pub const MAX_FRAMES: u64 = 1_000_000;
 /// Characters of a name: with an extension, 4 bytes each, still a file name on any system.
 const LONGEST_NAME: usize = 60;
 
@@ -38,10 +39,10 @@ fn scene(t: &mut Table<'_, '_>) -> Option<Scene> {
     let name = t.get("name").and_then(name).unwrap_or_else(|| "scene".to_owned());
     let duration = t.get("duration").and_then(duration).unwrap_or(2.0);
     let fps = t.get("fps").and_then(|v| v.number(Kind::Number { min: 1.0, max: 1000.0 })).unwrap_or(60.0);
-    if duration * fps > MOST_FRAMES {
+    if duration * fps > MAX_FRAMES as f64 {
         t.value_error(
             "duration",
-            format!("{duration} s at {fps} frames a second are more than {MOST_FRAMES} frames; lower duration or fps"),
+            format!("{duration} s at {fps} frames a second are more than {MAX_FRAMES} frames; lower duration or fps"),
         );
     }
     let gravity = t.get("gravity").and_then(|v| v.vector(BOUNDED)).unwrap_or([0.0, -9.81, 0.0]);
@@ -71,7 +72,7 @@ fn scene(t: &mut Table<'_, '_>) -> Option<Scene> {
 fn duration(item: Item<'_, '_>) -> Option<f64> {
     item.refine(
         |v| v.number(Kind::Positive),
-        |x| if x <= LONGEST { Ok(x) } else { Err(format!("must be at most {LONGEST} [s], got {x:?}")) },
+        |x| if x <= MAX_DURATION { Ok(x) } else { Err(format!("must be at most {MAX_DURATION} s, got {x:?}")) },
     )
 }
 

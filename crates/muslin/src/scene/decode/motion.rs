@@ -28,11 +28,11 @@ fn waypoints(item: Item<'_, '_>) -> Option<Vec<Waypoint>> {
 fn waypoint(t: &mut Table<'_, '_>, earlier: &mut Option<f64>) -> Option<Waypoint> {
     let later = |time: f64| match earlier.replace(time) {
         Some(before) if before >= time => {
-            Err(format!("must be later than the waypoint before, {before:?}, got {time:?}"))
+            Err(format!("must be later than the waypoint before, which is at {before:?} s, got {time:?}"))
         }
         _ => Ok(time),
     };
-    let time = t.need("time").and_then(|v| v.refine(|v| v.number(NOT_NEGATIVE), later));
+    let time = t.need("time", "0.0").and_then(|v| v.refine(|v| v.number(NOT_NEGATIVE), later));
     let offset = t.get("offset").and_then(|v| v.vector(BOUNDED)).unwrap_or_default();
     let turn = t.get("turn").and_then(|v| v.number(BOUNDED)).unwrap_or(0.0);
     Some(Waypoint { time: time?, offset, turn })
