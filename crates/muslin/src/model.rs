@@ -11,7 +11,7 @@ use crate::mesh::{self, Mesh};
 use crate::motion::{Motion, Pose};
 use crate::scene::{self, Choice, Scene, Select, Selection, Shape};
 use crate::state::State;
-use crate::topology::{Adjacency, Ordering, Topology, locality_order};
+use crate::topology::{Adjacency, Ordering, Topology, color, locality_order};
 
 /// Everything that does not change from step to step.
 ///
@@ -39,6 +39,8 @@ pub struct Model {
     pub edges: Vec<([u32; 2], f64)>,
     /// Bodies that the cloth touches.
     pub colliders: Vec<Collider>,
+    /// Edges that are tested against bodies too fine for vertices alone to notice; empty if there are none such.
+    pub contact_edges: ContactEdges,
     /// g, in m/s².
     pub gravity: Vec3<f64>,
     /// Air, if it moves or resists.
@@ -56,6 +58,19 @@ impl fmt::Debug for Model {
         debug.finish_non_exhaustive()
     }
 }
+
+/// Edges sorted by colour: edges of a colour share no vertex.
+#[derive(Debug, Default)]
+pub struct ContactEdges {
+    /// The vertices of each.
+    pub stencils: Vec<[u32; 2]>,
+    /// Runs of edges that may be moved together.
+    pub colors: Vec<Range<usize>>,
+}
+
+/// A body is fine if it bends more sharply than this many edges: then its surface leaves a chord between two vertices
+/// by more than a sixteenth of the edge (chord²/8r).
+const FINE: f64 = 2.0;
 
 /// One cloth of a model.
 #[derive(Debug)]
@@ -185,6 +200,9 @@ impl Model {
             velocities.resize(model.masses.len(), Vec3::from(cloth.velocity));
         }
         model.vertex_triangles = Adjacency::of_stencils(vertex_count, &model.triangles);
+        model.find_contact_edges();
+        model.warn_of_starts_inside(&mut problems);
+        warn_of_idle_wind(scene, &mut problems);
         if problems.any_error() {
             return Err(problems.0);
         }
@@ -205,6 +223,7 @@ impl Model {
             vertex_triangles: Adjacency::default(),
             edges: Vec::new(),
             colliders: scene.colliders.iter().map(Collider::new).collect(),
+            contact_edges: ContactEdges::default(),
             gravity: scene.gravity.into(),
             wind: Wind::new(&scene.wind),
             thickness: scene.contact.thickness,
@@ -295,6 +314,42 @@ impl Model {
         clamped
     }
 
+    /// Marks the bodies that are fine compared with the cloth, and lists its edges if there are any.
+    fn find_contact_edges(&mut self) {
+        let longest = self.edges.iter().map(|&(_, rest)| rest).fold(0.0, f64::max);
+        for collider in &mut self.colliders {
+            collider.is_fine = collider.solid.finest_radius() < FINE * longest;
+        }
+        if self.colliders.iter().any(|collider| collider.is_fine) {
+            let stencils: Vec<[u32; 2]> = self.edges.iter().map(|&(stencil, _)| stencil).collect();
+            let coloring = color(&stencils, self.masses.len());
+            self.contact_edges = ContactEdges {
+                stencils: coloring.order.iter().map(|&e| stencils[e as usize]).collect(),
+                colors: coloring.ranges,
+            };
+        }
+    }
+
+    /// Cloth that begins inside a body is pushed out at once, which is seldom what was meant.
+    fn warn_of_starts_inside(&self, problems: &mut Problems) {
+        for (c, cloth) in self.cloths.iter().enumerate() {
+            for (b, collider) in self.colliders.iter().enumerate() {
+                let solid = collider.solid.posed(&collider.motion.pose(0.0));
+                let start = &self.initial_positions[cloth.vertices.clone()];
+                let count = start.iter().filter(|x| solid.probe(**x).distance < 0.0).count();
+                if count > 0 {
+                    problems.warning(
+                        format!("cloth[{c}]"),
+                        format!(
+                            "{count} of {} vertices start inside collider[{b}] and are pushed out at once; move one of them",
+                            start.len()
+                        ),
+                    );
+                }
+            }
+        }
+    }
+
     /// The cloth of a vertex of the state, and the vertex as the user numbers it.
     pub fn user_vertex(&self, vertex: usize) -> (&str, usize) {
         let cloth = self.cloths.iter().find(|c| c.vertices.contains(&vertex));
@@ -305,6 +360,13 @@ impl Model {
 fn assemble(models: &[energy::EnergyKind], choice: &Choice, site: &Site<'_>) -> Option<Box<dyn Term>> {
     let model = models.iter().find(|m| m.entry.name == choice.entry.name)?;
     (model.assemble)(&choice.settings, site)
+}
+
+/// Air that moves and does nothing.
+fn warn_of_idle_wind(scene: &Scene, problems: &mut Problems) {
+    if scene.wind.velocity != [0.0; 3] && Wind::new(&scene.wind).is_none() {
+        problems.warning("wind.velocity", "has no effect while drag and lift are 0; try drag = 1.0");
+    }
 }
 
 /// A curved rest shape under a model that knows only flat ones.
@@ -410,11 +472,21 @@ fn select_pins(
             None if selected.is_empty() => {
                 problems.error(place, "selects no vertex of this cloth; move or enlarge the region");
             }
+            None if selected.len() == count && !is_meant_for_all(&pin.selection) => {
+                let message = "selects every vertex: the mesh is flat that way before it is rotated; \
+                               say \"all\" if this is meant";
+                problems.warning(place, message);
+            }
             None => {}
         }
         selected
     };
     cloth.pins.iter().enumerate().map(select).collect()
+}
+
+/// Whether a selection says what it does when it selects every vertex.
+fn is_meant_for_all(selection: &Selection) -> bool {
+    !matches!(selection, Selection::Named(name) if *name != Select::All && *name != Select::Corners)
 }
 
 fn select(selection: &Selection, mesh: &Mesh, placed: &[Vec3<f64>]) -> Vec<u32> {

@@ -48,16 +48,21 @@ impl Pace {
         if self.frames_to_trial > 0 {
             self.frames_to_trial -= 1;
         } else {
-            let down = self.current + 1;
-            let other = if (self.downwards && down < self.choices.len()) || self.current == 0 {
-                down
-            } else {
-                self.current - 1
-            };
-            self.downwards = !self.downwards;
-            self.trial = (other < self.choices.len()).then_some(other);
+            self.trial = self.next_trial();
         }
         self.choices[self.trial.unwrap_or(self.current)].0
+    }
+
+    /// One thread alone first, which tells most; then the neighbours of the current choice in turn.
+    fn next_trial(&mut self) -> Option<usize> {
+        let last = self.choices.len() - 1;
+        if self.choices[last].1.is_none() {
+            return (last != self.current).then_some(last);
+        }
+        self.downwards = !self.downwards;
+        let goes_down = self.current == 0 || (self.downwards && self.current < last);
+        let other = if goes_down { self.current + 1 } else { self.current - 1 };
+        (other <= last).then_some(other)
     }
 
     /// Takes note of how long that frame took, in s.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::muslin::{Place, npy, said, signal, wait_until};
 
 /// Longer than anybody waits: whoever starts it stops it, however slow the machine is at that.
-const ENDLESS: &str = "run tiny.toml --quiet --formats npy --preview none --threads 1 --frames 100000 --out out \
+const ENDLESS: &str = "run tiny.toml --quiet --formats npy --preview none --threads 1 --frames 1000000 --out out \
                        --set cloth.0.grid.cells=[30,30]";
 
 /// The report without what depends on the clock.
@@ -25,7 +25,7 @@ fn timeless(report: &Value) -> Value {
 /// Continues the endless run a little beyond what is saved, with the bits of a run that was never stopped.
 fn assert_continues_to_the_same_bits(place: &Place, threads: usize) {
     let frames = place.frames_in_report("out/report.json") + 10;
-    let words = ENDLESS.replace("--frames 100000", &format!("--frames {frames}"));
+    let words = ENDLESS.replace("--frames 1000000", &format!("--frames {frames}"));
     place.succeed(&format!("{words} --resume").replace("--threads 1", &format!("--threads {threads}")));
     place.succeed(&words.replace("--out out", "--out undisturbed"));
     let [report, expected] = ["out", "undisturbed"].map(|out| timeless(&place.json(&format!("{out}/report.json"))));

@@ -15,6 +15,8 @@ pub struct Collider {
     pub moves: bool,
     /// Coulomb's μ against cloth.
     pub friction: f64,
+    /// Whether it bends so sharply that it could pass between two vertices; the model, which knows the cloth, says so.
+    pub is_fine: bool,
 }
 
 /// A shape with a signed distance.
@@ -72,6 +74,7 @@ impl Collider {
             motion: Motion::new(&collider.path, solid.center()),
             moves: !collider.path.is_still(),
             friction: collider.friction,
+            is_fine: false,
         }
     }
 }
@@ -101,6 +104,15 @@ impl Solid<f64> {
             Self::Plane { point, .. } => point,
             Self::Sphere { center, .. } | Self::Box { center, .. } => center,
             Self::Capsule { a, axis, .. } => a + axis * 0.5,
+        }
+    }
+
+    /// The smallest radius of curvature of the surface, in m: zero for a box, which has edges.
+    pub fn finest_radius(&self) -> f64 {
+        match *self {
+            Self::Plane { .. } => f64::INFINITY,
+            Self::Sphere { radius, .. } | Self::Capsule { radius, .. } => radius,
+            Self::Box { .. } => 0.0,
         }
     }
 

@@ -27,7 +27,7 @@ const LISTED: usize = 10;
 /// The most triangles whose half-edges can be numbered, [`u32::MAX`] being kept for "none".
 const MAX_TRIANGLES: usize = u32::MAX as usize / 3;
 
-/// Whether a mesh can be simulated in spite of a finding.
+/// Whether a mesh or a scene can be simulated in spite of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// It can, but perhaps not as meant.

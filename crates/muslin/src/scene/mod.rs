@@ -113,7 +113,7 @@ mod tests {
             ("cloth.0.pins.1.vertices", file(3, 42, 3)),
             ("cloth[0].pins[0].vertices", file(3, 9, 18)),
             ("cloth[0].material.bend.model", file(2, 1, 9)),
-            ("cloth[0].pins.first", file(3, 8, 41)),
+            ("cloth[0].pins.first", file(3, 8, 40)),
             ("name.first", file(1, 8, 3)),
             ("fps", Origin::Scene),
             ("", Origin::Scene),

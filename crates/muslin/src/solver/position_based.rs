@@ -4,7 +4,7 @@
 //! for each substep
 //!     predict    forces, then every vertex where it would go alone; pins where their paths lead
 //!     solve      iterations × terms × colours of projections
-//!     collide    vertices out of the colliders, with friction (after each iteration)
+//!     collide    vertices, and the middles of edges, out of the colliders, with friction (after each iteration)
 //!     update     velocities from positions
 //! ```
 //!
@@ -22,7 +22,7 @@ use crate::energy::Term;
 use crate::energy::contact::{self, Touch};
 use crate::force::{Push, Wind};
 use crate::math::{Real, Vec3};
-use crate::model::Model;
+use crate::model::{ContactEdges, Model};
 use crate::motion::Pose;
 use crate::parallel::{Shared, Worker};
 use crate::parameter::Settings;
@@ -62,6 +62,7 @@ struct Obstacle<R> {
     /// Start and end pose, where it moves.
     motion: Option<(Pose<R>, Pose<R>)>,
     friction: R,
+    is_fine: bool,
 }
 
 /// A position-based solver: its law, its settings and its memory.
@@ -153,6 +154,7 @@ impl<R: Real> PositionBased<R> {
                     after: collider.solid.posed(&after).cast(),
                     motion: collider.moves.then(|| (before.cast(), after.cast())),
                     friction: R::from_f64(collider.friction),
+                    is_fine: collider.is_fine,
                 }
             }));
         }
@@ -203,6 +205,8 @@ impl<R: Real> PositionBased<R> {
                     }
                     watch.lap(&mut stages.solve);
                     if !obstacles.is_empty() {
+                        // Vertices last: what holds at the end of a substep holds for them.
+                        substep.collide_edges(worker, &arrays, obstacles);
                         substep.collide(worker, &arrays, obstacles);
                         worker.barrier();
                         watch.lap(&mut stages.collide);
@@ -275,6 +279,7 @@ impl<'a, R: Real> Arrays<'a, R> {
         //   one colour     gets those of own elements, and their    sets those of own elements, which no other element
         //                  previous                                 of the colour has; own multipliers
         //   collide        gets own                                 sets own particles, previous
+        //   collide_edges  as one colour, for each of its colours   sets particles, previous of own edges
         //   update         gets own                                 sets own velocities
         //   residual       gets all particles, previous,            sets nothing
         //                  multipliers
@@ -392,23 +397,46 @@ impl<'a, R: Real> Substep<'a, R> {
             }
             for obstacle in obstacles {
                 let x = arrays.particles.get(i).xyz();
-                let probe = obstacle.after.probe(x);
-                let gap = probe.distance - self.thickness;
-                if gap >= R::ZERO {
-                    continue;
+                let previous = || arrays.previous.get(i).xyz();
+                if let Some(touch) = obstacle.touch(x, previous, self.thickness) {
+                    let (x, previous) = contact::project(&touch, x, previous());
+                    arrays.particles.set(i, Particle::new(x, particle.inverse_mass()));
+                    arrays.previous.set(i, Particle::new(previous, particle.inverse_mass()));
                 }
-                let previous = arrays.previous.get(i).xyz();
-                let touch = Touch {
-                    gap,
-                    previous_gap: obstacle.before.probe(previous).distance - self.thickness,
-                    normal: probe.normal,
-                    surface_step: obstacle.surface_step(x),
-                    friction: obstacle.friction,
-                };
-                let (x, previous) = contact::project(&touch, x, previous);
-                arrays.particles.set(i, Particle::new(x, particle.inverse_mass()));
-                arrays.previous.set(i, Particle::new(previous, particle.inverse_mass()));
             }
+        }
+    }
+
+    /// The middles of the edges against bodies that could pass between two vertices; a barrier after each colour.
+    fn collide_edges(&self, worker: &Worker<'_>, arrays: &Arrays<'_, R>, obstacles: &[Obstacle<R>]) {
+        let ContactEdges { stencils, colors } = &self.model.contact_edges;
+        for color in colors {
+            for e in worker.share(color.clone()) {
+                for obstacle in obstacles.iter().filter(|obstacle| obstacle.is_fine) {
+                    self.collide_edge(stencils[e].map(|v| v as usize), arrays, obstacle);
+                }
+            }
+            worker.barrier();
+        }
+    }
+
+    /// C = d((x₀ + x₁)/2) − t ≥ 0: the middle moves as a vertex would, and each end by 2wᵢ/(w₀ + w₁) of that.
+    fn collide_edge(&self, ends: [usize; 2], arrays: &Arrays<'_, R>, obstacle: &Obstacle<R>) {
+        let half = R::from_f64(0.5);
+        let middle = |of: &Shared<'_, Particle<R>>| (of.get(ends[0]).xyz() + of.get(ends[1]).xyz()) * half;
+        let w = ends.map(|v| arrays.particles.get(v).inverse_mass());
+        let x = middle(&arrays.particles);
+        let previous = || middle(&arrays.previous);
+        if w[0] + w[1] == R::ZERO {
+            return;
+        }
+        let Some(touch) = obstacle.touch(x, previous, self.thickness) else { return };
+        let (moved, lifted) = contact::project(&touch, x, previous());
+        let (push, lift) = (moved - x, lifted - previous());
+        for (end, w) in ends.into_iter().zip(w.map(|w_i| (w_i, (w_i + w_i) / (w[0] + w[1])))) {
+            let (inverse_mass, part) = w;
+            arrays.particles.set(end, Particle::new(arrays.particles.get(end).xyz() + push * part, inverse_mass));
+            arrays.previous.set(end, Particle::new(arrays.previous.get(end).xyz() + lift * part, inverse_mass));
         }
     }
 
@@ -425,6 +453,21 @@ impl<'a, R: Real> Substep<'a, R> {
 }
 
 impl<R: Real> Obstacle<R> {
+    /// What a point that came from `previous` touches, if it does.
+    #[inline]
+    fn touch(&self, x: Vec3<R>, previous: impl Fn() -> Vec3<R>, thickness: R) -> Option<Touch<R>> {
+        let probe = self.after.probe(x);
+        let gap = probe.distance - thickness;
+        // Not "gap ≥ 0": NaN is nothing that contact could mend.
+        (gap < R::ZERO).then(|| Touch {
+            gap,
+            previous_gap: self.before.probe(previous()).distance - thickness,
+            normal: probe.normal,
+            surface_step: self.surface_step(x),
+            friction: self.friction,
+        })
+    }
+
     /// How far the body's point at `x` came in the substep.
     fn surface_step(&self, x: Vec3<R>) -> Vec3<R> {
         self.motion.map_or(Vec3::ZERO, |(before, after)| x - before.apply(after.undo(x)))

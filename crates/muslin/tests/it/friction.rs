@@ -257,6 +257,31 @@ fn a_sheet_dropped_on_a_body_neither_enters_it_nor_gains_energy() {
     }
 }
 
+/// The edges of a box do not show between the vertices of a coarse sheet: the middles of its edges stay outside too.
+#[test]
+fn the_edge_of_a_box_does_not_pass_between_two_vertices() {
+    let mut simulation = simulation(&format!(
+        r#"
+        solver = {{ substeps = 40, precision = "f64" }}
+        contact = {{ thickness = {THICKNESS}, friction = 0.5 }}
+        [[cloth]]
+        grid = {{ size = [0.8, 0.8], cells = [16, 16] }}
+        translate = [0.1, 0.21, 0]
+        rotate = [0, 20, 0]
+        [[collider]]
+        box = {{ center = [0, 0, 0], size = [0.4, 0.4, 0.5] }}
+        "#
+    ));
+    run(&mut simulation, 60);
+    let (model, state) = (simulation.model(), simulation.state());
+    let middle = |&([a, b], _): &([u32; 2], f64)| (state.positions[a as usize] + state.positions[b as usize]) * 0.5;
+    let gap = |x: Vec3<f64>| model.colliders[0].solid.probe(x).distance - THICKNESS;
+    let lowest = model.edges.iter().map(|edge| gap(middle(edge))).fold(f64::INFINITY, f64::min);
+    // One iteration moves each edge once; its neighbours may push it back a little.
+    assert!(lowest > -1e-3, "the middle of an edge is {lowest:.1e} m too near, of an edge of 50 mm");
+    assert!(simulation.diagnose().contacts > 30, "it lies on the box");
+}
+
 /// A table that carries a sheet along a path: `motion` are the keys of the path.
 fn carried(motion: &str, friction: f64) -> Simulation {
     let mut simulation = simulation(&format!(

@@ -10,5 +10,6 @@ mod friction;
 mod fuzz_scenes;
 mod order;
 mod pins;
+mod scene_reference;
 mod statics;
 mod stiffness;
