@@ -102,7 +102,7 @@ pub struct Pin {
 
 impl Pin {
     /// Where the pinned vertices are led at `time`, in s; `None` once they are released.
-    pub fn pose(&self, time: f64) -> Option<Pose<f64>> {
+    pub fn pose(&self, time: f64) -> Option<Pose> {
         /// Far above the rounding of a time, far below the shortest substep: one that ends at the very time of release
         /// still holds.
         const SAME_TIME: f64 = 1e-9;

@@ -1,6 +1,6 @@
 //! Rigid motion of pins and colliders along the paths that a scene gives.
 
-use crate::math::{Mat3, Real, Vec3};
+use crate::math::{Mat3, Vec3};
 use crate::scene::{Ease, Path, Waypoint};
 
 /// A path, ready to be asked where it is.
@@ -14,9 +14,9 @@ pub struct Motion {
 
 /// A rigid placement: x ↦ R x + t.
 #[derive(Clone, Copy, Debug)]
-pub struct Pose<S> {
-    rows: [Vec3<S>; 3],
-    shift: Vec3<S>,
+pub struct Pose {
+    rows: [Vec3<f64>; 3],
+    shift: Vec3<f64>,
 }
 
 impl Motion {
@@ -33,7 +33,7 @@ impl Motion {
     /// Where the object that started at the initial state is at `time`, in s.
     ///
     /// Before the first waypoint and after the last it stands still.
-    pub fn pose(&self, time: f64) -> Pose<f64> {
+    pub fn pose(&self, time: f64) -> Pose {
         let (offset, turn) = self.at(time);
         let rotation = Mat3::about(self.axis, turn.to_radians());
         let shift = self.center + offset - rotation.apply(self.center);
@@ -59,29 +59,24 @@ impl Motion {
     }
 }
 
-impl<S: Real> Pose<S> {
+impl Pose {
     /// Where a point of the initial state is now.
     #[inline(always)]
-    pub fn apply(&self, p: Vec3<S>) -> Vec3<S> {
+    pub fn apply(&self, p: Vec3<f64>) -> Vec3<f64> {
         Vec3::new(self.rows[0].dot(p), self.rows[1].dot(p), self.rows[2].dot(p)) + self.shift
     }
 
     /// Where a point of now was in the initial state.
     #[inline(always)]
-    pub fn undo(&self, p: Vec3<S>) -> Vec3<S> {
+    pub fn undo(&self, p: Vec3<f64>) -> Vec3<f64> {
         let q = p - self.shift;
         self.rows[0] * q.x + self.rows[1] * q.y + self.rows[2] * q.z
     }
 
     /// A direction of the initial state, now.
     #[inline(always)]
-    pub fn turn(&self, d: Vec3<S>) -> Vec3<S> {
+    pub fn turn(&self, d: Vec3<f64>) -> Vec3<f64> {
         Vec3::new(self.rows[0].dot(d), self.rows[1].dot(d), self.rows[2].dot(d))
-    }
-
-    /// In another precision.
-    pub fn cast<T: Real>(&self) -> Pose<T> {
-        Pose { rows: self.rows.map(Vec3::cast), shift: self.shift.cast() }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Analytic bodies: plane, sphere, capsule and box, each with an exact signed distance.
 
-use crate::math::{Mat3, Real, Vec3};
+use crate::math::{Mat3, Vec3};
 use crate::motion::{Motion, Pose};
 use crate::scene::{self, ColliderShape};
 
@@ -8,7 +8,7 @@ use crate::scene::{self, ColliderShape};
 #[derive(Clone, Debug)]
 pub struct Collider {
     /// The shape in the initial state.
-    pub solid: Solid<f64>,
+    pub solid: Solid,
     /// How it moves.
     pub motion: Motion,
     /// Whether it moves at all.
@@ -21,48 +21,48 @@ pub struct Collider {
 
 /// A shape with a signed distance.
 #[derive(Clone, Copy, Debug)]
-pub enum Solid<S> {
+pub enum Solid {
     /// The half space below a plane.
     Plane {
         /// A point of the plane, in m.
-        point: Vec3<S>,
+        point: Vec3<f64>,
         /// Unit normal, out of the body.
-        normal: Vec3<S>,
+        normal: Vec3<f64>,
     },
     /// A ball.
     Sphere {
         /// Centre, in m.
-        center: Vec3<S>,
+        center: Vec3<f64>,
         /// Radius, in m.
-        radius: S,
+        radius: f64,
     },
     /// All points within a distance of a segment.
     Capsule {
         /// One end, in m.
-        a: Vec3<S>,
+        a: Vec3<f64>,
         /// From that end to the other, in m.
-        axis: Vec3<S>,
+        axis: Vec3<f64>,
         /// Radius, in m.
-        radius: S,
+        radius: f64,
     },
     /// A box.
     Box {
         /// Centre, in m.
-        center: Vec3<S>,
+        center: Vec3<f64>,
         /// Its own axes, as unit vectors.
-        axes: [Vec3<S>; 3],
+        axes: [Vec3<f64>; 3],
         /// Half the extent along each axis, in m.
-        half: Vec3<S>,
+        half: Vec3<f64>,
     },
 }
 
 /// What a solid is like at a point.
 #[derive(Clone, Copy, Debug)]
-pub struct Probe<S> {
+pub struct Probe {
     /// Distance to the surface, in m, negative inside.
-    pub distance: S,
+    pub distance: f64,
     /// The way out: unit gradient of the distance.
-    pub normal: Vec3<S>,
+    pub normal: Vec3<f64>,
 }
 
 impl Collider {
@@ -79,7 +79,7 @@ impl Collider {
     }
 }
 
-impl Solid<f64> {
+impl Solid {
     /// From the scene's description.
     pub fn new(shape: &ColliderShape) -> Self {
         match *shape {
@@ -117,7 +117,7 @@ impl Solid<f64> {
     }
 
     /// The shape where a pose puts it.
-    pub fn posed(&self, pose: &Pose<f64>) -> Self {
+    pub fn posed(&self, pose: &Pose) -> Self {
         match *self {
             Self::Plane { point, normal } => Self::Plane { point: pose.apply(point), normal: pose.turn(normal) },
             Self::Sphere { center, radius } => Self::Sphere { center: pose.apply(center), radius },
@@ -127,32 +127,18 @@ impl Solid<f64> {
             }
         }
     }
-
-    /// In another precision.
-    pub fn cast<T: Real>(&self) -> Solid<T> {
-        match *self {
-            Self::Plane { point, normal } => Solid::Plane { point: point.cast(), normal: normal.cast() },
-            Self::Sphere { center, radius } => Solid::Sphere { center: center.cast(), radius: T::from_f64(radius) },
-            Self::Capsule { a, axis, radius } => {
-                Solid::Capsule { a: a.cast(), axis: axis.cast(), radius: T::from_f64(radius) }
-            }
-            Self::Box { center, axes, half } => {
-                Solid::Box { center: center.cast(), axes: axes.map(Vec3::cast), half: half.cast() }
-            }
-        }
-    }
 }
 
-impl<S: Real> Solid<S> {
+impl Solid {
     /// Distance and way out at a point.
     #[inline]
-    pub fn probe(&self, p: Vec3<S>) -> Probe<S> {
+    pub fn probe(&self, p: Vec3<f64>) -> Probe {
         match *self {
             Self::Plane { point, normal } => Probe { distance: normal.dot(p - point), normal },
             Self::Sphere { center, radius } => from_core(p - center, radius),
             Self::Capsule { a, axis, radius } => {
-                let along = (p - a).dot(axis) / axis.norm_squared().max(S::from_f64(f64::from(f32::MIN_POSITIVE)));
-                from_core(p - a - axis * along.max(S::ZERO).min(S::ONE), radius)
+                let along = (p - a).dot(axis) / axis.norm_squared().max(f64::MIN_POSITIVE);
+                from_core(p - a - axis * along.clamp(0.0, 1.0), radius)
             }
             Self::Box { center, axes, half } => probe_box(p - center, &axes, half),
         }
@@ -161,31 +147,31 @@ impl<S: Real> Solid<S> {
 
 /// A ball around the nearest point of a core; `d` leads from that point to the probe.
 #[inline]
-fn from_core<S: Real>(d: Vec3<S>, radius: S) -> Probe<S> {
+fn from_core(d: Vec3<f64>, radius: f64) -> Probe {
     let norm = d.norm();
     // In the very core every way out is as good: up.
-    let normal = if norm > S::ZERO { d * (S::ONE / norm) } else { Vec3::new(S::ZERO, S::ONE, S::ZERO) };
+    let normal = if norm > 0.0 { d * (1.0 / norm) } else { Vec3::new(0.0, 1.0, 0.0) };
     Probe { distance: norm - radius, normal }
 }
 
 #[inline]
-fn probe_box<S: Real>(d: Vec3<S>, axes: &[Vec3<S>; 3], half: Vec3<S>) -> Probe<S> {
+fn probe_box(d: Vec3<f64>, axes: &[Vec3<f64>; 3], half: Vec3<f64>) -> Probe {
     let local = [axes[0].dot(d), axes[1].dot(d), axes[2].dot(d)];
     let half = half.to_array();
-    let sign = |x: S| if x < S::ZERO { -S::ONE } else { S::ONE };
+    let sign = |x: f64| if x < 0.0 { -1.0 } else { 1.0 };
     // Beyond each face; negative = inside of it.
-    let beyond: [S; 3] = std::array::from_fn(|i| local[i].abs() - half[i]);
+    let beyond: [f64; 3] = std::array::from_fn(|i| local[i].abs() - half[i]);
     let mut outside = Vec3::ZERO;
     let mut nearest = 0;
     for i in 0..3 {
-        outside += axes[i] * (sign(local[i]) * beyond[i].max(S::ZERO));
+        outside += axes[i] * (sign(local[i]) * beyond[i].max(0.0));
         if beyond[i] > beyond[nearest] {
             nearest = i;
         }
     }
     let distance = outside.norm();
-    if distance > S::ZERO {
-        Probe { distance, normal: outside * (S::ONE / distance) }
+    if distance > 0.0 {
+        Probe { distance, normal: outside * (1.0 / distance) }
     } else {
         Probe { distance: beyond[nearest], normal: axes[nearest] * sign(local[nearest]) }
     }
@@ -196,7 +182,7 @@ mod tests {
     use super::*;
     use crate::energy::conformance::Random;
 
-    fn solids() -> Vec<Solid<f64>> {
+    fn solids() -> Vec<Solid> {
         [
             ColliderShape::Plane { point: [0.1, 0.2, 0.3], normal: [1.0, 2.0, -1.0] },
             ColliderShape::Sphere { center: [0.1, 0.2, 0.3], radius: 0.4 },

@@ -19,35 +19,35 @@
 //!
 //! [Bender et al. 2014, §5.1], [Macklin et al. 2014, §6.1].
 
-use crate::math::{Real, Vec3};
+use crate::math::Vec3;
 
 /// A vertex that is too near, and where it was.
 #[derive(Clone, Copy, Debug)]
-pub struct Touch<S> {
+pub struct Touch {
     /// d(x) − t now, in m; negative.
-    pub gap: S,
+    pub gap: f64,
     /// d(x) − t at the start of the substep, in m.
-    pub previous_gap: S,
+    pub previous_gap: f64,
     /// Unit normal, out of the body.
-    pub normal: Vec3<S>,
+    pub normal: Vec3<f64>,
     /// How far the surface at this point moved in the substep, in m.
-    pub surface_step: Vec3<S>,
+    pub surface_step: Vec3<f64>,
     /// μ.
-    pub friction: S,
+    pub friction: f64,
 }
 
 /// Position and previous position after contact, in m.
 #[inline]
-pub fn project<S: Real>(touch: &Touch<S>, x: Vec3<S>, previous: Vec3<S>) -> (Vec3<S>, Vec3<S>) {
+pub fn project(touch: &Touch, x: Vec3<f64>, previous: Vec3<f64>) -> (Vec3<f64>, Vec3<f64>) {
     let depth = -touch.gap;
-    let old_depth = (-touch.previous_gap).max(S::ZERO).min(depth);
+    let old_depth = (-touch.previous_gap).max(0.0).min(depth);
     let previous = previous + touch.normal * old_depth;
     let x = x + touch.normal * depth;
     let step = x - previous - touch.surface_step;
     let slip = step - touch.normal * step.dot(touch.normal);
     let limit = touch.friction * (depth - old_depth);
     let length = slip.norm();
-    let part = if length > limit { limit / length } else { S::ONE };
+    let part = if length > limit { limit / length } else { 1.0 };
     (x - slip * part, previous)
 }
 
@@ -55,7 +55,7 @@ pub fn project<S: Real>(touch: &Touch<S>, x: Vec3<S>, previous: Vec3<S>) -> (Vec
 mod tests {
     use super::*;
 
-    fn on_ground(gap: f64, friction: f64) -> Touch<f64> {
+    fn on_ground(gap: f64, friction: f64) -> Touch {
         Touch { gap, previous_gap: 0.0, normal: Vec3::new(0.0, 1.0, 0.0), surface_step: Vec3::ZERO, friction }
     }
 

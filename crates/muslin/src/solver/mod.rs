@@ -12,7 +12,7 @@ pub mod xpbd;
 #[cfg(test)]
 pub(crate) use particle::Bundle;
 pub use particle::Particle;
-pub use sweep::Sweep;
+pub use sweep::{Place, Sweep};
 
 use crate::model::Model;
 use crate::parallel::Team;

@@ -2,16 +2,16 @@
 
 use crate::math::{Lanes, Real, Scalar, Vec3};
 
-/// Position and inverse mass together: one aligned load brings everything a projection needs of a vertex.
+/// Displacement and inverse mass together: one aligned load brings everything a projection needs of a vertex.
 ///
-/// Velocities and earlier positions are kept in the same form, so that the passes over vertices compute with whole
+/// Velocities and earlier displacements are kept in the same form, so that the passes over vertices compute with whole
 /// registers; the fourth number of a velocity is zero.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(transparent)]
 pub struct Particle<R: Real>(R::Four);
 
 impl<R: Real> Particle<R> {
-    /// At a place; `inverse_mass` is w = 1/m, in 1/kg, zero for a vertex that is held.
+    /// A displacement; `inverse_mass` is w = 1/m, in 1/kg, zero for a vertex that is held.
     #[inline(always)]
     pub fn new(position: Vec3<R>, inverse_mass: R) -> Self {
         Self([position.x, position.y, position.z, inverse_mass].into())
@@ -64,6 +64,13 @@ pub(crate) trait Bundle<R: Real>: Scalar {
     fn largest(self) -> R;
     /// A function of each lane.
     fn map_lanes(self, function: impl Fn(f64) -> f64) -> Self;
+
+    /// One vector per lane.
+    #[inline(always)]
+    fn load_vector(vector: impl Fn(usize) -> Vec3<R>) -> Vec3<Self> {
+        let part = |pick: fn(Vec3<R>) -> R| Self::load_number(|lane| pick(vector(lane)));
+        Vec3::new(part(|v| v.x), part(|v| v.y), part(|v| v.z))
+    }
 }
 
 impl<R: Real> Bundle<R> for R {

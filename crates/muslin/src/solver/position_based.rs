@@ -43,9 +43,16 @@ impl Plan {
     }
 }
 
+/// A function that measures the arms of a term.
+type PlaceArms<R> = fn(&(dyn Term + 'static), &Worker<'_>, &[Vec3<f64>], &Shared<'_, Vec3<<R as Real>::Wide>>, usize);
+
 /// What a solver does with a term: plain functions, so that a sweep is one virtual call.
 #[derive(Clone, Copy)]
 pub(super) struct Sweeps<R: Real> {
+    /// Number of arms.
+    pub(super) arm_count: fn(&(dyn Term + 'static)) -> usize,
+    /// Measures the arms at the start of a frame.
+    pub(super) place: PlaceArms<R>,
     /// Numbers that the multiplier of one element takes to store.
     pub(super) parts: fn(&(dyn Term + 'static)) -> usize,
     /// One sweep over the elements.
@@ -56,12 +63,12 @@ pub(super) struct Sweeps<R: Real> {
 
 /// A collider during one substep.
 #[derive(Clone, Copy)]
-struct Obstacle<R> {
-    before: Solid<R>,
-    after: Solid<R>,
+struct Obstacle {
+    before: Solid,
+    after: Solid,
     /// Start and end pose, where it moves.
-    motion: Option<(Pose<R>, Pose<R>)>,
-    friction: R,
+    motion: Option<(Pose, Pose)>,
+    friction: f64,
     is_fine: bool,
 }
 
@@ -69,6 +76,8 @@ struct Obstacle<R> {
 struct PositionBased<R: Real> {
     sweeps: Sweeps<R>,
     plan: Plan,
+    /// Where the vertices are at the start of the frame, in m; the rest is relative to that.
+    origins: Vec<Vec3<f64>>,
     particles: Vec<Particle<R>>,
     previous: Vec<Particle<R>>,
     velocities: Vec<Particle<R>>,
@@ -76,10 +85,13 @@ struct PositionBased<R: Real> {
     /// λ of all terms, one after the other, and where each begins.
     multipliers: Vec<R>,
     first_multipliers: Vec<usize>,
+    /// The arms of all terms, one after the other, and where each begins.
+    arms: Vec<Vec3<R::Wide>>,
+    first_arms: Vec<usize>,
     /// Per substep and pin: where it leads, or `None` once released.
-    pin_poses: Vec<Option<Pose<f64>>>,
+    pin_poses: Vec<Option<Pose>>,
     /// Per substep and collider.
-    obstacles: Vec<Obstacle<R>>,
+    obstacles: Vec<Obstacle>,
 }
 
 /// A solver with its sweeps, in the precision that the settings ask for.
@@ -111,12 +123,15 @@ impl<R: Real> PositionBased<R> {
         Self {
             sweeps,
             plan,
+            origins: Vec::new(),
             particles: Vec::new(),
             previous: Vec::new(),
             velocities: Vec::new(),
             pushes: Vec::new(),
             multipliers: Vec::new(),
             first_multipliers: Vec::new(),
+            arms: Vec::new(),
+            first_arms: Vec::new(),
             pin_poses: Vec::new(),
             obstacles: Vec::new(),
         }
@@ -124,21 +139,24 @@ impl<R: Real> PositionBased<R> {
 
     /// Copies the state into the solver's precision, and asks all paths where they lead in this frame.
     fn load(&mut self, model: &Model, state: &State, dt: f64) {
-        let masses = model.inverse_masses.iter();
+        self.origins.clone_from(&state.positions);
         self.particles.clear();
-        self.particles
-            .extend(state.positions.iter().zip(masses).map(|(x, &w)| Particle::new(x.cast(), R::from_f64(w))));
+        self.particles.extend(model.inverse_masses.iter().map(|&w| Particle::new(Vec3::ZERO, R::from_f64(w))));
         self.previous.clone_from(&self.particles);
         self.velocities.clear();
         self.velocities.extend(state.velocities.iter().map(|v| Particle::vector(v.cast())));
         self.pushes.resize(if model.wind.is_some() { model.triangles.len() } else { 0 }, Push::default());
         self.first_multipliers.clear();
-        let mut multipliers = 0;
+        self.first_arms.clear();
+        let (mut multipliers, mut arms) = (0, 0);
         for term in &model.terms {
             self.first_multipliers.push(multipliers);
             multipliers += (self.sweeps.parts)(&**term) * term.element_count();
+            self.first_arms.push(arms);
+            arms += (self.sweeps.arm_count)(&**term);
         }
         self.multipliers.resize(multipliers, R::ZERO);
+        self.arms.resize(arms, Vec3::ZERO);
 
         let substeps = self.plan.substeps;
         let time = |substep: u32| state.time + dt * f64::from(substep) / f64::from(substeps);
@@ -150,10 +168,10 @@ impl<R: Real> PositionBased<R> {
             self.obstacles.extend(model.colliders.iter().map(|collider| {
                 let (before, after) = (collider.motion.pose(from), collider.motion.pose(to));
                 Obstacle {
-                    before: collider.solid.posed(&before).cast(),
-                    after: collider.solid.posed(&after).cast(),
-                    motion: collider.moves.then(|| (before.cast(), after.cast())),
-                    friction: R::from_f64(collider.friction),
+                    before: collider.solid.posed(&before),
+                    after: collider.solid.posed(&after),
+                    motion: collider.moves.then_some((before, after)),
+                    friction: collider.friction,
                     is_fine: collider.is_fine,
                 }
             }));
@@ -165,7 +183,7 @@ impl<R: Real> PositionBased<R> {
         let (model, sweeps) = (context.model, self.sweeps);
         let Plan { substeps, iterations } = self.plan;
         let step = dt / f64::from(substeps);
-        let substep = Substep::new(model, step);
+        let substep = Substep::new(model, &self.origins, step);
         let (pins, colliders) = (model.pins.len(), model.colliders.len());
         let arrays = Arrays::open(
             &mut self.particles,
@@ -173,8 +191,10 @@ impl<R: Real> PositionBased<R> {
             &mut self.velocities,
             &mut self.pushes,
             &mut self.multipliers,
+            &mut self.arms,
         );
-        let (pin_poses, obstacles, first_multipliers) = (&self.pin_poses, &self.obstacles, &self.first_multipliers);
+        let (pin_poses, obstacles) = (&self.pin_poses, &self.obstacles);
+        let (first_multipliers, first_arms) = (&self.first_multipliers, &self.first_arms);
         let outcome = Mutex::new((Stages::default(), 0.0_f64));
 
         context.team.run(context.threads, |worker| {
@@ -184,12 +204,20 @@ impl<R: Real> PositionBased<R> {
             let sweep = |term: usize, iteration: u32, keep: bool| Sweep {
                 particles: &arrays.particles,
                 previous: &arrays.previous,
+                origins: substep.origins,
+                arms: &arrays.arms,
+                first_arm: first_arms[term],
                 multipliers: keep.then_some(&arrays.multipliers),
                 first_multiplier: first_multipliers[term],
                 first: iteration == 0,
                 step,
                 iterations,
             };
+            for (term, &first) in model.terms.iter().zip(first_arms) {
+                (sweeps.place)(&**term, worker, substep.origins, &arrays.arms, first);
+            }
+            worker.barrier();
+            watch.lap(&mut stages.update);
             for s in 0..substeps as usize {
                 let pin_poses = &pin_poses[s * pins..(s + 1) * pins];
                 let obstacles = &obstacles[s * colliders..(s + 1) * colliders];
@@ -205,10 +233,14 @@ impl<R: Real> PositionBased<R> {
                     }
                     watch.lap(&mut stages.solve);
                     if !obstacles.is_empty() {
-                        // Vertices last: what holds at the end of a substep holds for them.
-                        substep.collide_edges(worker, &arrays, obstacles);
                         substep.collide(worker, &arrays, obstacles);
                         worker.barrier();
+                        if !model.contact_edges.colors.is_empty() {
+                            substep.collide_edges(worker, &arrays, obstacles);
+                            // Once more: what holds at the end of a substep holds for vertices.
+                            substep.collide(worker, &arrays, obstacles);
+                            worker.barrier();
+                        }
                         watch.lap(&mut stages.collide);
                     }
                 }
@@ -243,8 +275,8 @@ impl<R: Real> PositionBased<R> {
     }
 
     fn store(&self, state: &mut State, dt: f64) {
-        for (x, p) in state.positions.iter_mut().zip(&self.particles) {
-            *x = p.xyz().cast();
+        for ((x, origin), p) in state.positions.iter_mut().zip(&self.origins).zip(&self.particles) {
+            *x = *origin + p.xyz().cast();
         }
         for (v, w) in state.velocities.iter_mut().zip(&self.velocities) {
             *v = w.xyz().cast();
@@ -260,6 +292,7 @@ struct Arrays<'a, R: Real> {
     velocities: Shared<'a, Particle<R>>,
     pushes: Shared<'a, Push<R>>,
     multipliers: Shared<'a, R>,
+    arms: Shared<'a, Vec3<R::Wide>>,
 }
 
 impl<'a, R: Real> Arrays<'a, R> {
@@ -269,20 +302,22 @@ impl<'a, R: Real> Arrays<'a, R> {
         velocities: &'a mut [Particle<R>],
         pushes: &'a mut [Push<R>],
         multipliers: &'a mut [R],
+        arms: &'a mut [Vec3<R::Wide>],
     ) -> Self {
         // SAFETY: what each pass gets and sets, with a barrier after each. "Own" is the worker's share of the vertices,
         // triangles or elements; shares differ from pass to pass, which the barriers make harmless.
         //
+        //   arms           gets nothing                             sets own arms
         //   wind, first    gets all particles and velocities        sets own pushes
         //   wind, second   gets all pushes, own particles           sets own velocities
         //   predict, hold  gets own                                 sets own particles, previous, velocities
-        //   one colour     gets those of own elements, and their    sets those of own elements, which no other element
-        //                  previous                                 of the colour has; own multipliers
+        //   one colour     gets those of own elements, their        sets those of own elements, which no other element
+        //                  previous and arms                        of the colour has; own multipliers
         //   collide        gets own                                 sets own particles, previous
         //   collide_edges  as one colour, for each of its colours   sets particles, previous of own edges
         //   update         gets own                                 sets own velocities
         //   residual       gets all particles, previous,            sets nothing
-        //                  multipliers
+        //                  multipliers, arms
         //
         // (The second pass of the wind and predict have the same shares, so no barrier is needed between them.)
         unsafe {
@@ -292,6 +327,7 @@ impl<'a, R: Real> Arrays<'a, R> {
                 velocities: Shared::new(velocities),
                 pushes: Shared::new(pushes),
                 multipliers: Shared::new(multipliers),
+                arms: Shared::new(arms),
             }
         }
     }
@@ -300,30 +336,32 @@ impl<'a, R: Real> Arrays<'a, R> {
 /// What is the same in every substep of a frame.
 struct Substep<'a, R: Real> {
     model: &'a Model,
+    origins: &'a [Vec3<f64>],
     step: R,
     /// h, 1/h and h g in all lanes that move.
     steps: R::Four,
     inverse_steps: R::Four,
     gravity_step: R::Four,
     wind: Option<Wind<R>>,
-    thickness: R,
+    thickness: f64,
 }
 
 impl<'a, R: Real> Substep<'a, R> {
-    fn new(model: &'a Model, step: f64) -> Self {
+    fn new(model: &'a Model, origins: &'a [Vec3<f64>], step: f64) -> Self {
         let all = |number: f64| R::Four::from([R::from_f64(number); 4]);
         Self {
             model,
+            origins,
             step: R::from_f64(step),
             steps: all(step),
             inverse_steps: all(1.0 / step),
             gravity_step: Particle::<R>::vector((model.gravity * step).cast()).four(),
             wind: model.wind.as_ref().map(Wind::cast),
-            thickness: R::from_f64(model.thickness),
+            thickness: model.thickness,
         }
     }
 
-    fn predict(&self, worker: &Worker<'_>, arrays: &Arrays<'_, R>, pin_poses: &[Option<Pose<f64>>]) {
+    fn predict(&self, worker: &Worker<'_>, arrays: &Arrays<'_, R>, pin_poses: &[Option<Pose>]) {
         if let Some(wind) = &self.wind {
             self.blow(wind, worker, arrays);
         }
@@ -346,7 +384,8 @@ impl<'a, R: Real> Substep<'a, R> {
     fn blow(&self, wind: &Wind<R>, worker: &Worker<'_>, arrays: &Arrays<'_, R>) {
         for t in worker.share(0..self.model.triangles.len()) {
             let corners = self.model.triangles[t].map(|v| v as usize);
-            let x = corners.map(|v| arrays.particles.get(v).xyz());
+            let first = self.origins[corners[0]];
+            let x = corners.map(|v| (self.origins[v] - first).cast::<R>() + arrays.particles.get(v).xyz());
             arrays.pushes.set(t, wind.push(x, corners.map(|v| arrays.velocities.get(v).xyz())));
         }
         worker.barrier();
@@ -361,14 +400,14 @@ impl<'a, R: Real> Substep<'a, R> {
     }
 
     /// Puts the pinned vertices of a share where their paths lead, and lets go of those that are released.
-    fn hold(&self, share: Range<usize>, arrays: &Arrays<'_, R>, pin_poses: &[Option<Pose<f64>>]) {
+    fn hold(&self, share: Range<usize>, arrays: &Arrays<'_, R>, pin_poses: &[Option<Pose>]) {
         let pinned = &self.model.pinned;
         let first = pinned.partition_point(|p| (p.vertex as usize) < share.start);
         for p in pinned[first..].iter().take_while(|p| (p.vertex as usize) < share.end) {
             let i = p.vertex as usize;
             match &pin_poses[p.pin as usize] {
                 Some(pose) => {
-                    let target = pose.apply(self.model.initial_positions[i]);
+                    let target = pose.apply(self.model.initial_positions[i]) - self.origins[i];
                     arrays.particles.set(i, Particle::vector(target.cast()));
                     // Both ends of the substep have the same fourth number, so that of the velocity stays zero.
                     arrays.previous.set(i, Particle::vector(arrays.previous.get(i).xyz()));
@@ -389,26 +428,25 @@ impl<'a, R: Real> Substep<'a, R> {
         start + velocity * self.steps
     }
 
-    fn collide(&self, worker: &Worker<'_>, arrays: &Arrays<'_, R>, obstacles: &[Obstacle<R>]) {
+    fn collide(&self, worker: &Worker<'_>, arrays: &Arrays<'_, R>, obstacles: &[Obstacle]) {
         for i in worker.share(0..arrays.particles.len()) {
-            let particle = arrays.particles.get(i);
-            if particle.inverse_mass() == R::ZERO {
+            if arrays.particles.get(i).inverse_mass() == R::ZERO {
                 continue;
             }
             for obstacle in obstacles {
-                let x = arrays.particles.get(i).xyz();
-                let previous = || arrays.previous.get(i).xyz();
+                let x = self.position(&arrays.particles, i);
+                let previous = || self.position(&arrays.previous, i);
                 if let Some(touch) = obstacle.touch(x, previous, self.thickness) {
-                    let (x, previous) = contact::project(&touch, x, previous());
-                    arrays.particles.set(i, Particle::new(x, particle.inverse_mass()));
-                    arrays.previous.set(i, Particle::new(previous, particle.inverse_mass()));
+                    let (moved, lifted) = contact::project(&touch, x, previous());
+                    shift(&arrays.particles, i, moved - x);
+                    shift(&arrays.previous, i, lifted - previous());
                 }
             }
         }
     }
 
     /// The middles of the edges against bodies that could pass between two vertices; a barrier after each colour.
-    fn collide_edges(&self, worker: &Worker<'_>, arrays: &Arrays<'_, R>, obstacles: &[Obstacle<R>]) {
+    fn collide_edges(&self, worker: &Worker<'_>, arrays: &Arrays<'_, R>, obstacles: &[Obstacle]) {
         let ContactEdges { stencils, colors } = &self.model.contact_edges;
         for color in colors {
             for e in worker.share(color.clone()) {
@@ -421,23 +459,28 @@ impl<'a, R: Real> Substep<'a, R> {
     }
 
     /// C = d((x₀ + x₁)/2) − t ≥ 0: the middle moves as a vertex would, and each end by 2wᵢ/(w₀ + w₁) of that.
-    fn collide_edge(&self, ends: [usize; 2], arrays: &Arrays<'_, R>, obstacle: &Obstacle<R>) {
-        let half = R::from_f64(0.5);
-        let middle = |of: &Shared<'_, Particle<R>>| (of.get(ends[0]).xyz() + of.get(ends[1]).xyz()) * half;
-        let w = ends.map(|v| arrays.particles.get(v).inverse_mass());
-        let x = middle(&arrays.particles);
-        let previous = || middle(&arrays.previous);
-        if w[0] + w[1] == R::ZERO {
+    fn collide_edge(&self, ends: [usize; 2], arrays: &Arrays<'_, R>, obstacle: &Obstacle) {
+        let middle = |of: &Shared<'_, Particle<R>>| (self.position(of, ends[0]) + self.position(of, ends[1])) * 0.5;
+        let w = ends.map(|v| arrays.particles.get(v).inverse_mass().to_f64());
+        if w[0] + w[1] == 0.0 {
             return;
         }
+        let x = middle(&arrays.particles);
+        let previous = || middle(&arrays.previous);
         let Some(touch) = obstacle.touch(x, previous, self.thickness) else { return };
         let (moved, lifted) = contact::project(&touch, x, previous());
         let (push, lift) = (moved - x, lifted - previous());
-        for (end, w) in ends.into_iter().zip(w.map(|w_i| (w_i, (w_i + w_i) / (w[0] + w[1])))) {
-            let (inverse_mass, part) = w;
-            arrays.particles.set(end, Particle::new(arrays.particles.get(end).xyz() + push * part, inverse_mass));
-            arrays.previous.set(end, Particle::new(arrays.previous.get(end).xyz() + lift * part, inverse_mass));
+        for (end, w_i) in ends.into_iter().zip(w) {
+            let part = 2.0 * w_i / (w[0] + w[1]);
+            shift(&arrays.particles, end, push * part);
+            shift(&arrays.previous, end, lift * part);
         }
+    }
+
+    /// A position from its displacement, in m: in double precision, since a contact is a small difference of large numbers.
+    #[inline(always)]
+    fn position(&self, displacements: &Shared<'_, Particle<R>>, vertex: usize) -> Vec3<f64> {
+        self.origins[vertex] + displacements.get(vertex).xyz().cast()
     }
 
     fn update(&self, worker: &Worker<'_>, arrays: &Arrays<'_, R>) {
@@ -452,14 +495,20 @@ impl<'a, R: Real> Substep<'a, R> {
     }
 }
 
-impl<R: Real> Obstacle<R> {
+/// Adds to a displacement.
+#[inline(always)]
+fn shift<R: Real>(displacements: &Shared<'_, Particle<R>>, vertex: usize, by: Vec3<f64>) {
+    let particle = displacements.get(vertex);
+    displacements.set(vertex, Particle::new(particle.xyz() + by.cast(), particle.inverse_mass()));
+}
+
+impl Obstacle {
     /// What a point that came from `previous` touches, if it does.
     #[inline]
-    fn touch(&self, x: Vec3<R>, previous: impl Fn() -> Vec3<R>, thickness: R) -> Option<Touch<R>> {
+    fn touch(&self, x: Vec3<f64>, previous: impl Fn() -> Vec3<f64>, thickness: f64) -> Option<Touch> {
         let probe = self.after.probe(x);
         let gap = probe.distance - thickness;
-        // Not "gap ≥ 0": NaN is nothing that contact could mend.
-        (gap < R::ZERO).then(|| Touch {
+        (gap < 0.0).then(|| Touch {
             gap,
             previous_gap: self.before.probe(previous()).distance - thickness,
             normal: probe.normal,
@@ -469,7 +518,7 @@ impl<R: Real> Obstacle<R> {
     }
 
     /// How far the body's point at `x` came in the substep.
-    fn surface_step(&self, x: Vec3<R>) -> Vec3<R> {
+    fn surface_step(&self, x: Vec3<f64>) -> Vec3<f64> {
         self.motion.map_or(Vec3::ZERO, |(before, after)| x - before.apply(after.undo(x)))
     }
 }

@@ -7,11 +7,22 @@ use crate::math::{Real, Scalar, Vec3};
 use crate::parallel::{Shared, Worker};
 
 /// What a sweep over a term works on.
+///
+/// Single precision resolves a tenth of a micrometre at a metre from the origin; divided by a substep of half a
+/// millisecond, that is a velocity that one sees. So vertices are kept as displacements since the start of the frame,
+/// which are small, and elements as arms: vectors from their first vertex to the others at the start of the frame,
+/// taken in double precision. Only sums of the two enter a formula, which does not care where the element is.
 pub struct Sweep<'a, R: Real> {
-    /// The vertices.
+    /// The displacements of the vertices since the start of the frame, in m.
     pub(super) particles: &'a Shared<'a, Particle<R>>,
-    /// Where they were at the start of the substep, in m.
+    /// The same at the start of the substep.
     pub(super) previous: &'a Shared<'a, Particle<R>>,
+    /// Where the vertices were at the start of the frame, in m.
+    pub(super) origins: &'a [Vec3<f64>],
+    /// The arms of the full bundles of all terms.
+    pub(super) arms: &'a Shared<'a, Vec3<R::Wide>>,
+    /// Where those of this term begin.
+    pub(super) first_arm: usize,
     /// λ of all elements, where they are kept.
     pub(super) multipliers: Option<&'a Shared<'a, R>>,
     /// Where those of this term begin.
@@ -30,7 +41,9 @@ pub(super) struct Element<'a, S: Scalar, const N: usize> {
     pub(super) index: usize,
     /// Vertices of each.
     pub(super) stencils: &'a [[u32; N]],
-    /// Positions of the vertices, in m.
+    /// Displacements of the vertices since the start of the frame, in m.
+    pub(super) u: [Vec3<S>; N],
+    /// Positions of the vertices, in m, from where the first was at the start of the frame.
     pub(super) x: [Vec3<S>; N],
     /// Inverse masses, in 1/kg.
     pub(super) w: [S; N],
@@ -52,14 +65,50 @@ impl<S: Scalar, const N: usize> Element<'_, S, N> {
     #[inline(always)]
     pub(super) fn pull(&mut self, pull: impl Fn(usize) -> Vec3<S>) {
         for i in 0..N {
-            self.x[i] += pull(i) * self.w[i];
+            self.u[i] += pull(i) * self.w[i];
+        }
+    }
+}
+
+/// The arms of a batch, in the precision `R`.
+pub trait Place<R: Real> {
+    /// How many there are.
+    fn arm_count(&self) -> usize;
+    /// Measures them at the start of a frame; those of this term begin at `first` of `arms`.
+    fn place(&self, worker: &Worker<'_>, origins: &[Vec3<f64>], arms: &Shared<'_, Vec3<R::Wide>>, first: usize);
+}
+
+impl<E: Energy<N>, R: Real, const N: usize> Place<R> for Batch<E, N>
+where
+    R::Wide: Bundle<R>,
+{
+    fn arm_count(&self) -> usize {
+        self.colors().iter().map(|color| color.len() / R::Wide::LANES * (N - 1)).sum()
+    }
+
+    fn place(&self, worker: &Worker<'_>, origins: &[Vec3<f64>], arms: &Shared<'_, Vec3<R::Wide>>, first: usize) {
+        let lanes = R::Wide::LANES;
+        let mut at = first;
+        for color in self.colors() {
+            let bundles = color.len() / lanes;
+            for bundle in worker.share(0..bundles) {
+                let stencils = &self.stencils()[color.start + bundle * lanes..][..lanes];
+                for i in 1..N {
+                    let arm = |lane: usize| {
+                        let [from, to] = [stencils[lane][0], stencils[lane][i]].map(|v| origins[v as usize]);
+                        (to - from).cast::<R>()
+                    };
+                    arms.set(at + bundle * (N - 1) + i - 1, R::Wide::load_vector(arm));
+                }
+            }
+            at += bundles * (N - 1);
         }
     }
 }
 
 /// What a solver does with an element. A trait and not a closure, because it is generic over the lanes.
 pub(super) trait Visit<E: Energy<N>, R: Real, const N: usize> {
-    /// Moves `element.x`.
+    /// Moves the vertices by [`Element::pull`].
     fn visit<S: Bundle<R>>(&self, rest: &E::Rest<S>, element: &mut Element<'_, S, N>);
 }
 
@@ -99,7 +148,7 @@ impl<R: Real> Sweep<'_, R> {
     /// x − xⁿ of the vertices of an element.
     #[inline(always)]
     pub(super) fn moved<S: Bundle<R>, const N: usize>(&self, element: &Element<'_, S, N>) -> [Vec3<S>; N] {
-        std::array::from_fn(|i| element.x[i] - S::load(|lane| self.previous.get(element.stencils[lane][i] as usize)).0)
+        std::array::from_fn(|i| element.u[i] - S::load(|lane| self.previous.get(element.stencils[lane][i] as usize)).0)
     }
 
     /// Visits every element of a batch and writes back what it moved. Elements of a colour share no vertex, so the
@@ -120,10 +169,12 @@ impl<R: Real> Sweep<'_, R> {
         for color in batch.colors() {
             let bundles = color.len() / lanes;
             let wide = &batch.wide_rest()[first_bundle..first_bundle + bundles];
-            first_bundle += bundles;
             for bundle in worker.share(0..bundles) {
                 // SAFETY: the length is checked above.
-                let mut element = unsafe { self.load::<R::Wide, N>(batch.stencils(), color.start + bundle * lanes) };
+                let mut element = unsafe {
+                    let arms = self.first_arm + (first_bundle + bundle) * (N - 1);
+                    self.load(batch.stencils(), color.start + bundle * lanes, |i| self.arms.get(arms + i - 1))
+                };
                 visitor.visit(&wide[bundle], &mut element);
                 // SAFETY: as before.
                 unsafe { self.store(&element) };
@@ -131,12 +182,13 @@ impl<R: Real> Sweep<'_, R> {
             if worker.leads() {
                 for e in color.start + bundles * lanes..color.end {
                     // SAFETY: the length is checked above.
-                    let mut element = unsafe { self.load::<R, N>(batch.stencils(), e) };
+                    let mut element = unsafe { self.load(batch.stencils(), e, |i| self.arm(&batch.stencils()[e], i)) };
                     visitor.visit(&E::cast::<R>(&batch.rest()[e..=e]), &mut element);
                     // SAFETY: as before.
                     unsafe { self.store(&element) };
                 }
             }
+            first_bundle += bundles;
             worker.barrier();
         }
     }
@@ -160,24 +212,32 @@ impl<R: Real> Sweep<'_, R> {
         for color in batch.colors() {
             let bundles = color.len() / lanes;
             let wide = &batch.wide_rest()[first_bundle..first_bundle + bundles];
-            first_bundle += bundles;
             for bundle in worker.share(0..bundles) {
                 // SAFETY: the length is checked above.
-                let element = unsafe { self.load::<R::Wide, N>(batch.stencils(), color.start + bundle * lanes) };
+                let element = unsafe {
+                    let arms = self.first_arm + (first_bundle + bundle) * (N - 1);
+                    self.load(batch.stencils(), color.start + bundle * lanes, |i| self.arms.get(arms + i - 1))
+                };
                 largest = largest.max(measure.measure(&wide[bundle], &element).largest());
             }
             if worker.leads() {
                 for e in color.start + bundles * lanes..color.end {
                     // SAFETY: the length is checked above.
-                    let element = unsafe { self.load::<R, N>(batch.stencils(), e) };
+                    let element = unsafe { self.load(batch.stencils(), e, |i| self.arm(&batch.stencils()[e], i)) };
                     largest = largest.max(measure.measure(&E::cast::<R>(&batch.rest()[e..=e]), &element));
                 }
             }
+            first_bundle += bundles;
         }
         largest.to_f64()
     }
 
-    /// Reads the vertices of as many elements as `S` has lanes.
+    /// The arm of a single element.
+    fn arm<const N: usize>(&self, stencil: &[u32; N], i: usize) -> Vec3<R> {
+        (self.origins[stencil[i] as usize] - self.origins[stencil[0] as usize]).cast()
+    }
+
+    /// Reads the vertices of as many elements as `S` has lanes; `arm` gives the arm of their vertex `i`, from 1 up.
     ///
     /// # Safety
     /// There must be as many particles as the batch of the stencils has vertices; the batch has verified that its
@@ -187,13 +247,15 @@ impl<R: Real> Sweep<'_, R> {
         &self,
         stencils: &'a [[u32; N]],
         first: usize,
+        arm: impl Fn(usize) -> Vec3<S>,
     ) -> Element<'a, S, N> {
         let stencils = &stencils[first..first + S::LANES];
-        let mut element = Element { index: first, stencils, x: [Vec3::ZERO; N], w: [S::ZERO; N] };
+        let mut element = Element { index: first, stencils, u: [Vec3::ZERO; N], x: [Vec3::ZERO; N], w: [S::ZERO; N] };
         for i in 0..N {
             // SAFETY: by the caller's promise.
-            (element.x[i], element.w[i]) =
+            (element.u[i], element.w[i]) =
                 S::load(|lane| unsafe { self.particles.get_unchecked(stencils[lane][i] as usize) });
+            element.x[i] = if i == 0 { element.u[i] } else { element.u[i] + arm(i) };
         }
         element
     }
@@ -205,7 +267,7 @@ impl<R: Real> Sweep<'_, R> {
     #[inline(always)]
     unsafe fn store<S: Bundle<R>, const N: usize>(&self, element: &Element<'_, S, N>) {
         for i in 0..N {
-            S::store(element.x[i], element.w[i], |lane, particle| {
+            S::store(element.u[i], element.w[i], |lane, particle| {
                 // SAFETY: by the caller's promise.
                 unsafe { self.particles.set_unchecked(element.stencils[lane][i] as usize, particle) };
             });
