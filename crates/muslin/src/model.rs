@@ -258,6 +258,7 @@ impl Model {
         self.masses.extend(masses);
         self.initial_positions.extend((0..mesh.vertex_count()).map(|new| placed[old_from_new(new)]));
 
+        warn_of_shared_vertices(index, &pins, mesh.vertex_count(), problems);
         let clamped = self.add_pins(cloth, pins, &placed, &ordering);
         let site =
             Site { mesh: &ordered, topology: &topology, clamped: &clamped, first_vertex: first as u32, vertex_count };
@@ -360,6 +361,19 @@ impl Model {
 fn assemble(models: &[energy::EnergyKind], choice: &Choice, site: &Site<'_>) -> Option<Box<dyn Term>> {
     let model = models.iter().find(|m| m.entry.name == choice.entry.name)?;
     (model.assemble)(&choice.settings, site)
+}
+
+/// A vertex obeys the first pin that names it.
+fn warn_of_shared_vertices(index: usize, pins: &[Vec<u32>], vertex_count: usize, problems: &mut Problems) {
+    let mut pin_of_vertex = vec![None; vertex_count];
+    for (p, selected) in pins.iter().enumerate() {
+        let taken = selected.iter().filter(|&&v| pin_of_vertex[v as usize].is_some_and(|first| first != p)).count();
+        if taken > 0 {
+            let message = format!("{taken} of its vertices belong to an earlier pin, which keeps them");
+            problems.warning(format!("cloth[{index}].pins[{p}]"), message);
+        }
+        selected.iter().for_each(|&v| pin_of_vertex[v as usize] = pin_of_vertex[v as usize].or(Some(p)));
+    }
 }
 
 /// Air that moves and does nothing.

@@ -15,7 +15,8 @@
 //! a sliding block, for any step.
 //!
 //! A vertex that was already inside when the substep began is lifted together with its previous position, so that
-//! the old depth leaves without becoming velocity (depth/h would be a shot).
+//! the old depth leaves without becoming velocity (depth/h would be a shot), and not by more than a little at a time:
+//! neighbours that are lifted by different depths would be torn apart and shoot after all.
 //!
 //! [Bender et al. 2014, §5.1], [Macklin et al. 2014, §6.1].
 
@@ -34,6 +35,8 @@ pub struct Touch {
     pub surface_step: Vec3<f64>,
     /// μ.
     pub friction: f64,
+    /// The most that an old depth is lifted in this substep, in m.
+    pub lift_limit: f64,
 }
 
 /// Position and previous position after contact, in m.
@@ -41,11 +44,13 @@ pub struct Touch {
 pub fn project(touch: &Touch, x: Vec3<f64>, previous: Vec3<f64>) -> (Vec3<f64>, Vec3<f64>) {
     let depth = -touch.gap;
     let old_depth = (-touch.previous_gap).max(0.0).min(depth);
-    let previous = previous + touch.normal * old_depth;
-    let x = x + touch.normal * depth;
+    let new_depth = depth - old_depth;
+    let lift = old_depth.min(touch.lift_limit);
+    let previous = previous + touch.normal * lift;
+    let x = x + touch.normal * (new_depth + lift);
     let step = x - previous - touch.surface_step;
     let slip = step - touch.normal * step.dot(touch.normal);
-    let limit = touch.friction * (depth - old_depth);
+    let limit = touch.friction * new_depth;
     let length = slip.norm();
     let part = if length > limit { limit / length } else { 1.0 };
     (x - slip * part, previous)
@@ -56,7 +61,8 @@ mod tests {
     use super::*;
 
     fn on_ground(gap: f64, friction: f64) -> Touch {
-        Touch { gap, previous_gap: 0.0, normal: Vec3::new(0.0, 1.0, 0.0), surface_step: Vec3::ZERO, friction }
+        let normal = Vec3::new(0.0, 1.0, 0.0);
+        Touch { gap, previous_gap: 0.0, normal, surface_step: Vec3::ZERO, friction, lift_limit: 1.0 }
     }
 
     #[test]
@@ -82,5 +88,8 @@ mod tests {
         let (x, previous) = project(&touch, start, start);
         assert_eq!(x - previous, Vec3::ZERO);
         assert_eq!(x, Vec3::ZERO);
+        let slow = Touch { lift_limit: 0.02, ..touch };
+        let (x, previous) = project(&slow, start, start);
+        assert!((x - Vec3::new(0.0, -0.08, 0.0)).norm() < 1e-15 && (x - previous).norm() < 1e-15, "{x:?}");
     }
 }

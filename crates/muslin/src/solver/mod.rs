@@ -86,7 +86,7 @@ pub enum StepError {
     /// The motion left the finite numbers.
     #[error(
         "vertex {vertex} of cloth \"{cloth}\" left the finite numbers; \
-         use more substeps, a lower stiffness or a smaller initial velocity"
+         look for an extreme number in the scene (density, stiffness, velocity), or use more substeps"
     )]
     NonFinite {
         /// Name of the cloth.

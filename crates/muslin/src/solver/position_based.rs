@@ -333,6 +333,9 @@ impl<'a, R: Real> Arrays<'a, R> {
     }
 }
 
+/// How fast cloth that begins inside a body leaves it, in m/s: slow enough to look like being pushed.
+const LIFT_SPEED: f64 = 0.5;
+
 /// What is the same in every substep of a frame.
 struct Substep<'a, R: Real> {
     model: &'a Model,
@@ -436,7 +439,7 @@ impl<'a, R: Real> Substep<'a, R> {
             for obstacle in obstacles {
                 let x = self.position(&arrays.particles, i);
                 let previous = || self.position(&arrays.previous, i);
-                if let Some(touch) = obstacle.touch(x, previous, self.thickness) {
+                if let Some(touch) = obstacle.touch(x, previous, self) {
                     let (moved, lifted) = contact::project(&touch, x, previous());
                     shift(&arrays.particles, i, moved - x);
                     shift(&arrays.previous, i, lifted - previous());
@@ -467,7 +470,7 @@ impl<'a, R: Real> Substep<'a, R> {
         }
         let x = middle(&arrays.particles);
         let previous = || middle(&arrays.previous);
-        let Some(touch) = obstacle.touch(x, previous, self.thickness) else { return };
+        let Some(touch) = obstacle.touch(x, previous, self) else { return };
         let (moved, lifted) = contact::project(&touch, x, previous());
         let (push, lift) = (moved - x, lifted - previous());
         for (end, w_i) in ends.into_iter().zip(w) {
@@ -505,15 +508,21 @@ fn shift<R: Real>(displacements: &Shared<'_, Particle<R>>, vertex: usize, by: Ve
 impl Obstacle {
     /// What a point that came from `previous` touches, if it does.
     #[inline]
-    fn touch(&self, x: Vec3<f64>, previous: impl Fn() -> Vec3<f64>, thickness: f64) -> Option<Touch> {
+    fn touch<R: Real>(
+        &self,
+        x: Vec3<f64>,
+        previous: impl Fn() -> Vec3<f64>,
+        substep: &Substep<'_, R>,
+    ) -> Option<Touch> {
         let probe = self.after.probe(x);
-        let gap = probe.distance - thickness;
+        let gap = probe.distance - substep.thickness;
         (gap < 0.0).then(|| Touch {
             gap,
-            previous_gap: self.before.probe(previous()).distance - thickness,
+            previous_gap: self.before.probe(previous()).distance - substep.thickness,
             normal: probe.normal,
             surface_step: self.surface_step(x),
             friction: self.friction,
+            lift_limit: LIFT_SPEED * substep.step.to_f64(),
         })
     }
 

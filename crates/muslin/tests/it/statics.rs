@@ -3,7 +3,7 @@
 use muslin::Simulation;
 
 use crate::common::{
-    advance, pendant, pendant_density, pendant_scene, position, run, set_state, simulation_of, velocity,
+    advance, pendant, pendant_density, pendant_scene, position, run, set_state, simulation, simulation_of, velocity,
 };
 
 const GRAVITY: f64 = 9.81;
@@ -169,4 +169,25 @@ fn pbd_is_stiffer_with_more_substeps_and_xpbd_is_not() {
     let bend = format!("compliance = {COMPLIANCE}, damping = 0.025");
     let (coarse, fine) = (rest_of("xpbd", &bend, 1), rest_of("xpbd", &bend, 4));
     assert!((coarse / fine - 1.0).abs() < 1e-8, "XPBD: {coarse:e} and {fine:e} m");
+}
+
+/// Rounding must not keep cloth moving: single precision comes to rest as double does, also with many substeps and far
+/// from the origin.
+#[test]
+fn single_precision_comes_to_rest() {
+    for (substeps, place) in [(20, 0.0), (100, 0.0), (20, 1000.0)] {
+        let mut simulation = simulation(&format!(
+            r#"
+            solver = {{ substeps = {substeps}, precision = "f32" }}
+            [[cloth]]
+            grid = {{ size = [0.5, 0.5], cells = [12, 12] }}
+            translate = [{place}, {place}, 0]
+            material = {{ damping = 3.0 }}
+            pins = [{{ select = "x_min" }}]
+            "#
+        ));
+        run(&mut simulation, 480);
+        let speed = simulation.diagnose().max_speed;
+        assert!(speed < 1e-3, "{substeps} substeps at {place} m: still {speed:.1e} m/s after 8 s");
+    }
 }
