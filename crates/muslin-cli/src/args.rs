@@ -36,6 +36,12 @@ pub(crate) enum Command {
     Models(ModelsArguments),
     /// Measures this build on this machine.
     Bench(BenchArguments),
+    /// Promised for a later version.
+    #[command(hide = true, disable_help_flag = true)]
+    Compare(LaterArguments),
+    /// Promised for a later version.
+    #[command(hide = true, disable_help_flag = true)]
+    View(LaterArguments),
 }
 
 impl Arguments {
@@ -61,6 +67,7 @@ impl Command {
             Self::Check(check) => check.json,
             Self::Models(models) => models.json,
             Self::Bench(bench) => bench.json,
+            Self::Compare(later) | Self::View(later) => later.words.iter().any(|word| word == "--json"),
             Self::Scenes(_) => false,
         }
     }
@@ -176,6 +183,13 @@ pub(crate) struct BenchArguments {
     /// Writes the measurements to standard output as one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Whatever is typed after a command that is not there yet.
+#[derive(Debug, Args)]
+pub(crate) struct LaterArguments {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    words: Vec<String>,
 }
 
 #[cfg(test)]

@@ -21,6 +21,7 @@ mod scene_file;
 mod session;
 mod shell;
 mod table;
+mod words;
 
 use std::process::ExitCode;
 

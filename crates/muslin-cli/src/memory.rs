@@ -1,6 +1,11 @@
-//! How much memory a scene takes.
+//! How much memory a scene takes, and whether there is as much; and how much space its frames take.
 
-use muslin::model::Model;
+use std::fs;
+use std::path::Path;
+
+use muslin::mesh::{Diagonals, MAX_GRID_VERTICES};
+use muslin::model::{Model, Problem};
+use muslin::scene::{Scene, Severity, Shape};
 
 /// Bytes of a vertex at the peak, while the scene is compiled: mesh, connectivity, state, and what a solver keeps.
 ///
@@ -8,11 +13,96 @@ use muslin::model::Model;
 /// `dihedral` 57 and of `isometric` 110.
 const VERTEX_BYTES: usize = 540;
 const ELEMENT_BYTES: usize = 80;
+/// Bytes of a vertex with the usual elements, for a scene whose elements are not counted yet. On the low side: a scene
+/// that would just fit must not be refused.
+const BYTES_BEFORE: f64 = 800.0;
+/// Bytes of an OBJ file for a vertex, its two triangles included: few files have less.
+const OBJ_BYTES: f64 = 30.0;
 
 /// An estimate of the memory of a run, in bytes.
 pub(crate) fn estimate(model: &Model) -> usize {
     let elements: usize = model.terms.iter().map(|term| term.element_count()).sum();
     VERTEX_BYTES * model.masses.len() + ELEMENT_BYTES * elements
+}
+
+/// Bytes of the frames of a whole run, the initial state included.
+pub(crate) fn frame_bytes(model: &Model, scene: &Scene) -> usize {
+    12 * model.masses.len() * (scene.frame_count() + 1)
+}
+
+/// Says so if a scene is too large for this machine, at its largest cloth. To be asked before any mesh is made: a
+/// process that runs out of memory ends without a word. Paths of meshes start from `folder`.
+pub(crate) fn shortage(scene: &Scene, folder: &Path) -> Option<Problem> {
+    shortage_of(scene, folder, available()?)
+}
+
+fn shortage_of(scene: &Scene, folder: &Path, available: usize) -> Option<Problem> {
+    let counts: Vec<f64> = scene.cloths.iter().map(|cloth| vertices(&cloth.shape, folder)).collect();
+    let total: f64 = counts.iter().sum();
+    let needed = BYTES_BEFORE * total;
+    if needed <= available as f64 || counts.iter().any(|&count| count > f64::from(MAX_GRID_VERTICES)) {
+        return None; // what no machine could hold, the library refuses
+    }
+    let (largest, _) = counts.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1))?;
+    let (key, remedy) = match scene.cloths[largest].shape {
+        Shape::Grid { .. } => ("grid", "use fewer cells"),
+        Shape::Tube { .. } => ("tube", "use fewer cells"),
+        Shape::Mesh { .. } => ("mesh", "use a coarser mesh"),
+    };
+    let together = if counts.len() > 1 { "the cloths together have" } else { "it has" };
+    let message = format!(
+        "{together} about {}, which take about {} of memory, but {} are free; {remedy}, or a machine with more memory",
+        vertices_in_words(total),
+        in_words(needed as usize),
+        in_words(available)
+    );
+    Some(Problem { severity: Severity::Error, place: format!("cloth[{largest}].{key}"), message })
+}
+
+/// About how many vertices a shape will have; none for a file that cannot be read, which is told later.
+fn vertices(shape: &Shape, folder: &Path) -> f64 {
+    match shape {
+        Shape::Grid { size, cells, diagonals } => {
+            let [cx, cz] = cells.map(f64::from);
+            match diagonals {
+                Diagonals::Crossed => (cx + 1.0) * (cz + 1.0) + cx * cz,
+                // Rows are lower than the edges are long, by the height of an equilateral triangle.
+                Diagonals::Isotropic => (cx + 1.5) * (cx * size[1] / size[0] / 0.75_f64.sqrt() + 1.0),
+                _ => (cx + 1.0) * (cz + 1.0),
+            }
+        }
+        Shape::Tube { cells: [around, along], .. } => f64::from(*around) * (f64::from(*along) + 1.0),
+        Shape::Mesh { file } => fs::metadata(folder.join(file)).map_or(0.0, |file| file.len() as f64 / OBJ_BYTES),
+    }
+}
+
+/// Bytes that this process can still have; `None` where nobody says. Linux only.
+fn available() -> Option<usize> {
+    let free = kibibytes("/proc/meminfo", "MemAvailable:");
+    let limits = fs::read_to_string("/proc/self/limits").unwrap_or_default();
+    let limit = address_space(&limits).map(|limit| {
+        let used = kibibytes("/proc/self/status", "VmSize:").unwrap_or(0);
+        limit.saturating_sub(used)
+    });
+    free.into_iter().chain(limit).min()
+}
+
+/// Bytes of a line of a file of the system that counts in KiB.
+fn kibibytes(path: &str, key: &str) -> Option<usize> {
+    let text = fs::read_to_string(path).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix(key))?;
+    line.split_whitespace().next()?.parse::<usize>().ok()?.checked_mul(1024)
+}
+
+/// The soft limit on the address space in the text of `/proc/self/limits`; `None` for an unlimited one.
+fn address_space(limits: &str) -> Option<usize> {
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+/// `16 million vertices`.
+fn vertices_in_words(count: f64) -> String {
+    if count < 1e6 { format!("{count:.0} vertices") } else { format!("{:.1} million vertices", 1e-6 * count) }
 }
 
 /// `120 MB`.
@@ -21,5 +111,52 @@ pub(crate) fn in_words(bytes: usize) -> String {
         0..1_000_000 => format!("{} kB", bytes.div_ceil(1000)),
         1_000_000..10_000_000_000 => format!("{} MB", bytes.div_ceil(1_000_000)),
         _ => format!("{} GB", bytes.div_ceil(1_000_000_000)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use muslin::mesh::Mesh;
+    use muslin::scene::parse;
+
+    use super::*;
+
+    #[test]
+    fn vertices_are_counted_before_there_is_a_mesh() {
+        let count = |shape: &Shape| match *shape {
+            Shape::Grid { size, cells, diagonals } => Mesh::grid(size, cells, diagonals).unwrap().vertex_count(),
+            Shape::Tube { radius, height, cells } => Mesh::tube(radius, height, cells).unwrap().vertex_count(),
+            Shape::Mesh { .. } => unreachable!(),
+        };
+        for diagonals in [Diagonals::Alternating, Diagonals::Crossed, Diagonals::Isotropic] {
+            let shape = Shape::Grid { size: [1.0, 2.5], cells: [40, 100], diagonals };
+            let (expected, found) = (count(&shape) as f64, vertices(&shape, Path::new("")));
+            assert!((found / expected - 1.0).abs() < 0.02, "{diagonals:?}: {found}, not {expected}");
+        }
+        let tube = Shape::Tube { radius: 1.0, height: 1.0, cells: [12, 7] };
+        assert_eq!(vertices(&tube, Path::new("")), count(&tube) as f64);
+        assert_eq!(vertices(&Shape::Mesh { file: "nowhere.obj".into() }, Path::new("")), 0.0);
+    }
+
+    #[test]
+    fn a_scene_too_large_for_the_machine_is_told_at_its_largest_cloth() {
+        let text = "[[cloth]]\nname = 'a'\ngrid = { size = [1, 1], cells = [9, 9] }\n\
+                    [[cloth]]\nname = 'b'\ngrid = { size = [1, 1], cells = [1999, 999] }\n";
+        let scene = parse(text, &[]).scene.unwrap();
+        assert_eq!(shortage_of(&scene, Path::new(""), 2_000_000_000), None);
+        let problem = shortage_of(&scene, Path::new(""), 1_000_000_000).unwrap();
+        assert_eq!(
+            problem.to_string(),
+            "cloth[1].grid: the cloths together have about 2.0 million vertices, which take about 1601 MB of memory, \
+             but 1000 MB are free; use fewer cells, or a machine with more memory"
+        );
+    }
+
+    #[test]
+    fn the_limit_of_the_address_space_is_read() {
+        let limits = |value: &str| format!("Limit  Soft  Hard  Units\nMax address space  {value}  unlimited  bytes\n");
+        assert_eq!(address_space(&limits("4096000")), Some(4_096_000));
+        assert_eq!(address_space(&limits("unlimited")), None);
+        assert_eq!(address_space(""), None);
     }
 }

@@ -12,6 +12,7 @@ use crate::args::SceneChanges;
 use crate::builtin::{self, Builtin};
 use crate::failure::{Failure, cannot_read};
 use crate::findings::Findings;
+use crate::memory;
 
 /// The text of a scene, and where it is from.
 #[derive(Debug)]
@@ -84,6 +85,14 @@ impl SceneFile {
             scene.duration = duration_of(frames, scene.fps)?;
         }
         Ok(Parsed { scene, warnings: findings, outcome })
+    }
+
+    /// Refuses a scene that this machine has no memory for, before any of its meshes is made.
+    pub(crate) fn check_memory(&self, parsed: &Parsed) -> Result<(), Failure> {
+        match memory::shortage(&parsed.scene, &self.folder()) {
+            Some(problem) => Err(self.failure(parsed.locate(&[problem]))),
+            None => Ok(()),
+        }
     }
 
     /// Findings as a failure.

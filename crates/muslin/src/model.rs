@@ -66,6 +66,9 @@ pub struct ContactEdges {
     pub stencils: Vec<[u32; 2]>,
     /// Runs of edges that may be moved together.
     pub colors: Vec<Range<usize>>,
+    /// Farther from a body than this, in m, an end of an edge cannot have the middle inside: the longest rest length,
+    /// twice what an unstretched edge would need.
+    pub reach: f64,
 }
 
 /// A body is fine if it bends more sharply than this many edges: then its surface leaves a chord between two vertices
@@ -327,6 +330,7 @@ impl Model {
             self.contact_edges = ContactEdges {
                 stencils: coloring.order.iter().map(|&e| stencils[e as usize]).collect(),
                 colors: coloring.ranges,
+                reach: longest,
             };
         }
     }

@@ -4,8 +4,8 @@
 
 use std::mem;
 
-use muslin::model::{Compiled, Model};
-use muslin::scene::{Finding, Scene};
+use muslin::model::{self, Compiled, Model};
+use muslin::scene::{Finding, Material, Scene};
 use serde_json::{Value, json};
 
 use crate::args::CheckArguments;
@@ -15,6 +15,7 @@ use crate::memory;
 use crate::mesh_files::MeshFiles;
 use crate::scene_file::SceneFile;
 use crate::session::report;
+use crate::words::count;
 
 pub(super) fn check(arguments: &CheckArguments) -> Result<(), Failure> {
     let file = SceneFile::open(&arguments.scene)?;
@@ -40,6 +41,7 @@ struct Sound {
 
 fn examine(file: &SceneFile, arguments: &CheckArguments) -> Result<Sound, Failure> {
     let mut parsed = file.parse(&arguments.changes)?;
+    file.check_memory(&parsed)?;
     let mut meshes = MeshFiles::new(file.folder());
     let mut warnings = mem::take(&mut parsed.warnings);
     match Model::compile(&parsed.scene, &mut |name| meshes.load(name)) {
@@ -60,39 +62,67 @@ impl Sound {
             note(file.findings(self.warnings.clone()));
         }
         say(format_args!("{}: the scene is sound", file.label))?;
-        for cloth in &self.compiled.model.cloths {
+        let model = &self.compiled.model;
+        for cloth in &model.cloths {
             say(format_args!(
-                "  cloth {:?}: {} vertices, {} triangles, {} edges, {} hinges, {:.4} kg",
+                "  cloth {:?}: {}, {}, {}, {}, {:.4} kg",
                 cloth.name,
-                cloth.mesh.vertex_count(),
-                cloth.mesh.triangle_count(),
-                cloth.edge_count,
-                cloth.hinge_count,
+                count(cloth.mesh.vertex_count(), "vertex"),
+                count(cloth.mesh.triangle_count(), "triangle"),
+                count(cloth.edge_count, "edge"),
+                count(cloth.hinge_count, "hinge"),
                 cloth.mass
             ))?;
+            let of_all = count(cloth.mesh.vertex_count(), "vertex");
+            say(format_args!("    pins: {} of {of_all}", self.pinned(cloth)))?;
         }
-        for term in &self.compiled.model.terms {
-            let (elements, colors) = (term.element_count(), term.color_count());
-            say(format_args!("  {}: {elements} elements in {colors} colours", term.name()))?;
+        for (term, cloth) in model.terms.iter().zip(self.cloth_of_terms()) {
+            let (elements, colors) = (count(term.element_count(), "element"), count(term.color_count(), "colour"));
+            let whose = if model.cloths.len() > 1 { format!(" of {cloth:?}") } else { String::new() };
+            say(format_args!("  {}{whose}: {elements} in {colors}", term.name()))?;
         }
         let scene = &self.scene;
         say(format_args!(
-            "  {} frames of {:.4} s with {}, {} colliders, about {} of memory",
-            scene.frame_count(),
+            "  {} of {:.4} s with {}, {}, about {} of memory, {} of .npy on disk",
+            count(scene.frame_count(), "frame"),
             scene.frame_time(),
             scene.solver.entry.name,
-            scene.colliders.len(),
-            memory::in_words(memory::estimate(&self.compiled.model))
+            count(scene.colliders.len(), "collider"),
+            memory::in_words(memory::estimate(model)),
+            memory::in_words(memory::frame_bytes(model, scene))
         ))
+    }
+
+    /// Vertices of a cloth that its pins hold or lead. Those of no triangle stay where they are without one.
+    fn pinned(&self, cloth: &model::Cloth) -> usize {
+        let model = &self.compiled.model;
+        let vertices = model.pinned.iter().map(|pinned| pinned.vertex as usize);
+        vertices.filter(|vertex| cloth.vertices.contains(vertex) && model.masses[*vertex] > 0.0).count()
+    }
+
+    /// The name of each term's cloth: terms come cloth by cloth, stretch before bend, `none` having no term.
+    fn cloth_of_terms(&self) -> Vec<&str> {
+        let cloths = self.scene.cloths.iter().map(|cloth| (cloth.name.as_str(), &cloth.material));
+        let of_cloth = |(name, material): (_, &Material)| {
+            [material.stretch.entry, material.bend.entry].map(|entry| (name, entry.name))
+        };
+        let mut expected = cloths.flat_map(of_cloth);
+        let terms = self.compiled.model.terms.iter();
+        terms.filter_map(|term| expected.find(|(_, model)| *model == term.name())).map(|(name, _)| name).collect()
     }
 
     fn to_json(&self, file: &SceneFile) -> Value {
         let model = &self.compiled.model;
         let cloths: Vec<report::Cloth> = model.cloths.iter().map(report::Cloth::from).collect();
+        let pinned: Vec<usize> = model.cloths.iter().map(|cloth| self.pinned(cloth)).collect();
         let terms: Vec<Value> = model
             .terms
             .iter()
-            .map(|t| json!({ "name": t.name(), "elements": t.element_count(), "colors": t.color_count() }))
+            .zip(self.cloth_of_terms())
+            .map(|(term, cloth)| {
+                let (elements, colors) = (term.element_count(), term.color_count());
+                json!({ "name": term.name(), "cloth": cloth, "elements": elements, "colors": colors })
+            })
             .collect();
         json!({
             "file": file.label,
@@ -103,9 +133,11 @@ impl Sound {
                 "solver": self.scene.solver.entry.name,
                 "frames": self.scene.frame_count(),
                 "cloths": cloths,
+                "pinned": pinned,
                 "terms": terms,
                 "colliders": self.scene.colliders.len(),
                 "memory_bytes": memory::estimate(model),
+                "npy_bytes": memory::frame_bytes(model, &self.scene),
             },
         })
     }

@@ -17,5 +17,11 @@ pub(crate) fn execute(command: &Command) -> Result<(), Failure> {
         Command::Scenes(arguments) => scenes::scenes(arguments),
         Command::Models(arguments) => models::models(arguments),
         Command::Bench(arguments) => bench::bench(arguments),
+        Command::Compare(_) => Err(not_yet("compare")),
+        Command::View(_) => Err(not_yet("view")),
     }
+}
+
+fn not_yet(command: &str) -> Failure {
+    Failure::Usage(format!("`{command}` is not available in this version"))
 }

@@ -5,11 +5,16 @@ use std::time::Instant;
 
 use serde_json::json;
 
-use crate::args::RunArguments;
+use crate::args::{Preview, RunArguments};
 use crate::console::{note, say};
 use crate::failure::Failure;
+use crate::memory;
 use crate::session::report::Outcome;
 use crate::session::{Interrupt, Progress, Session, plan, time_in_words};
+use crate::words::count;
+
+/// Frames that take more bytes than this are mentioned before they are written.
+const MANY_BYTES: usize = 10_000_000_000;
 
 pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     let started = Instant::now();
@@ -17,6 +22,11 @@ pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     let (plan, simulation) = plan(arguments)?;
     if !is_silent && !plan.warnings.list.is_empty() {
         note(&plan.warnings);
+    }
+    let frame_bytes = memory::frame_bytes(simulation.model(), &plan.scene);
+    if !is_silent && frame_bytes > MANY_BYTES {
+        let (name, size, place) = (&plan.scene.name, memory::in_words(frame_bytes), plan.folder.path.display());
+        note(format_args!("{name}: the frames will take {size} in {place}"));
     }
     let interrupt = Interrupt::listen()?;
     let mut session = match arguments.resume {
@@ -53,17 +63,25 @@ fn print_summary(session: &Session) -> Result<(), Failure> {
     let (report, folder) = (&session.report, session.plan.folder.path.display());
     let summary = &report.summary;
     let at_rest = if summary.outcome == Outcome::AtRest { ", then at rest" } else { "" };
+    let drawn = match session.plan.preview {
+        Preview::None => String::new(),
+        _ => format!(", drawn in {}", time_in_words(1e-3 * summary.stages_ms.preview)),
+    };
     say(format_args!(
-        "{}: {} frames ({:.2} s{at_rest}) in {}, {:.1} ms a frame",
+        "{}: {} ({:.2} s{at_rest}) simulated in {} ({:.1} ms a frame){drawn}",
         summary.scene,
-        report.last_frame(),
+        count(report.last_frame(), "frame"),
         summary.simulated_seconds,
-        time_in_words(summary.wall_seconds),
+        time_in_words(report.step_seconds()),
         report.mean_wall_ms()
     ))?;
     if let (Some((worst, frame)), Some(last)) = (report.worst_strain(), report.frames.last()) {
         let [worst, end] = [worst, last.max_strain].map(|strain| 100.0 * strain);
         say(format_args!("  strain      at most {worst:.2} % (frame {frame}), {end:.2} % at the end"))?;
+    }
+    let strain = session.strain_warning();
+    if let Some(warning) = &strain {
+        say(format_args!("              {warning}"))?;
     }
     say(format_args!("  state hash  {}", summary.state_hash))?;
     say(format_args!("  results     {folder}"))?;
@@ -72,7 +90,8 @@ fn print_summary(session: &Session) -> Result<(), Failure> {
     if !open.is_empty() {
         say(format_args!("  open        {}", open.join(", ")))?;
     }
-    for note in summary.warnings.iter().skip(session.plan.warnings.list.len()) {
+    let notes = summary.warnings.iter().skip(session.plan.warnings.list.len());
+    for note in notes.filter(|note| strain.as_ref() != Some(note)) {
         say(format_args!("  note        {note}"))?;
     }
     Ok(())

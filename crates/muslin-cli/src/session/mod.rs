@@ -20,12 +20,14 @@ mod plan;
 mod preview;
 mod progress;
 pub(crate) mod report;
+mod reserve;
 mod rest;
 mod resume;
 
 use std::time::{Duration, Instant};
 
 use muslin::Simulation;
+use muslin::model::Cloth;
 use muslin::solver::StepError;
 use muslin_io::{IoError, file_stem, write_obj};
 
@@ -35,17 +37,22 @@ pub(crate) use progress::{Progress, time_in_words};
 
 use caches::Caches;
 use checkpoint::Checkpoint;
+use folder::Folder;
 use lock::Lock;
 use report::{Frame, Outcome, Report, StagesMs, Summary};
+use reserve::Reserve;
 use rest::Rest;
 
-use crate::failure::{Failure, cannot_write};
+use crate::failure::Failure;
 use crate::shell;
 
 /// Between two checkpoints: what a crash may cost.
 const SAVE_EVERY: Duration = Duration::from_secs(2);
 /// Saving takes at most this share of the time: with a million vertices a checkpoint has 48 MB.
 const SAVE_SHARE: u32 = 20;
+
+/// Beyond this strain no woven cloth is still cloth.
+const MOST_STRAIN: f64 = 0.1;
 
 /// A run that has begun.
 pub(crate) struct Session {
@@ -58,6 +65,7 @@ pub(crate) struct Session {
     earlier_seconds: f64,
     saved_at: Instant,
     save_cost: Duration,
+    reserve: Reserve,
     _lock: Lock,
 }
 
@@ -72,24 +80,30 @@ enum Stop {
 impl Session {
     /// Begins a run in its folder, in the place of any earlier one.
     pub(crate) fn begin(mut plan: Plan, simulation: Simulation, started: Instant) -> Result<Self, Failure> {
+        let made = plan.folder.made();
+        plan.folder.guard(plan.files.iter().chain(&plan.later), &made)?;
         plan.folder.create()?;
         let lock = Lock::take(&plan.folder)?;
-        plan.folder.clear()?;
-        for (name, content) in &mut plan.inputs {
-            plan.folder.write(name, content)?;
-            *content = Vec::new(); // may be large, and is not needed again
-        }
-        plan.folder.write(folder::SCENE, plan.scene.to_toml().as_bytes())?;
-        for cloth in &simulation.model().cloths {
-            let path = plan.folder.join(format!("{}.obj", file_stem(&cloth.name)));
-            write_obj(path, &Rest::new(&cloth.name, &cloth.mesh).mesh())?;
-        }
-        let mut caches = Caches::create(&plan.folder, &simulation)?;
-        caches.append(&simulation)?;
-        let report = Report { summary: summary(&plan, &simulation), frames: Vec::new() };
-        let mut session = Self::new(plan, simulation, caches, report, started, lock);
+        plan.folder.clear(&made, &plan.files)?;
+        let mut report = Report { summary: summary(&plan, &simulation), frames: Vec::new() };
+        // Before anything else, so that it is known whose the other files are.
+        let begun = report.write(&plan.folder).and_then(|size| {
+            let mut reserve = Reserve::new(&plan.folder);
+            reserve.hold(size);
+            Ok((lay_out(&mut plan, &simulation)?, reserve)) // which is gone in the case of a failure
+        });
+        let (caches, reserve) = begun.map_err(|error| {
+            let message = format!("{error}; no frame is kept in {}", plan.folder.path.display());
+            report.summary.outcome = Outcome::Failed;
+            report.summary.error = Some(message.clone());
+            if report.write(&plan.folder).is_err() {
+                plan.folder.remove(folder::REPORT).ok(); // that of the earlier run is not true any more
+            }
+            Failure::Failed(message)
+        })?;
+        let mut session = Self::new(plan, simulation, caches, report, started, (lock, reserve));
         session.report.summary.stages_ms.write += 1e3 * started.elapsed().as_secs_f64();
-        session.save()?;
+        session.save().map_err(|error| session.fail(Stop::File(error)))?;
         Ok(session)
     }
 
@@ -99,8 +113,11 @@ impl Session {
         let lock = Lock::take(&plan.folder)?;
         let earlier = resume::earlier(&plan, &mut simulation)?;
         let frame = simulation.frame();
-        let caches = Caches::resume(&plan.folder, &simulation, frame)?;
+        plan.folder.guard(&plan.later, &earlier.summary.files)?;
+        let caches =
+            Caches::resume(&plan.folder, &simulation, frame).map_err(|error| resume::unusable_cache(&error))?;
         plan.folder.write(folder::SCENE, plan.scene.to_toml().as_bytes())?;
+        restore_missing(&plan, &simulation)?;
         let mut report = Report { summary: summary(&plan, &simulation), frames: earlier.frames };
         report.frames.truncate(frame);
         let mut made = earlier.summary.files;
@@ -111,12 +128,21 @@ impl Session {
             report.summary.files.append(&mut made);
         }
         report.summary.stages_ms = earlier.summary.stages_ms;
-        let mut session = Self::new(plan, simulation, caches, report, started, lock);
+        let mut reserve = Reserve::new(&plan.folder);
+        reserve.hold(report.to_json().map_or(0, |text| text.len()));
+        let mut session = Self::new(plan, simulation, caches, report, started, (lock, reserve));
         session.earlier_seconds = earlier.summary.wall_seconds;
         Ok(session)
     }
 
-    fn new(plan: Plan, simulation: Simulation, caches: Caches, report: Report, started: Instant, lock: Lock) -> Self {
+    fn new(
+        plan: Plan,
+        simulation: Simulation,
+        caches: Caches,
+        report: Report,
+        started: Instant,
+        (lock, reserve): (Lock, Reserve),
+    ) -> Self {
         Self {
             plan,
             simulation,
@@ -126,6 +152,7 @@ impl Session {
             earlier_seconds: 0.0,
             saved_at: Instant::now(),
             save_cost: Duration::ZERO,
+            reserve,
             _lock: lock,
         }
     }
@@ -149,7 +176,7 @@ impl Session {
             }
         };
         self.end(outcome);
-        self.save()?;
+        self.save().map_err(|error| self.fail(Stop::File(error)))?;
         match outcome {
             Outcome::Interrupted => Err(self.interrupted("")),
             _ => Ok(()),
@@ -209,34 +236,61 @@ impl Session {
         summary.wall_seconds = self.earlier_seconds + self.started.elapsed().as_secs_f64();
         summary.simulated_seconds = state.time;
         summary.state_hash = format!("{:016x}", state.hash());
-        let folder = &self.plan.folder;
-        let text = self.report.to_json().map_err(|error| cannot_write(&folder.join(folder::REPORT), error.into()))?;
-        folder.write(folder::REPORT, text.as_bytes())
+        let size = self.report.write(&self.plan.folder)?;
+        if self.report.summary.error.is_none() {
+            self.reserve.hold(size);
+        }
+        Ok(())
     }
 
     fn end(&mut self, outcome: Outcome) {
-        self.report.summary.outcome = outcome;
-        self.report.summary.completed = matches!(outcome, Outcome::Done | Outcome::AtRest);
+        let warning = self.strain_warning();
+        let summary = &mut self.report.summary;
+        summary.outcome = outcome;
+        summary.completed = matches!(outcome, Outcome::Done | Outcome::AtRest);
+        if let Some(warning) = warning.filter(|warning| !summary.warnings.contains(warning)) {
+            summary.warnings.push(warning);
+        }
+    }
+
+    /// What to do about a cloth that was stretched beyond what cloth can be.
+    pub(crate) fn strain_warning(&self) -> Option<String> {
+        let (strain, frame) = self.report.worst_strain().filter(|(strain, _)| *strain > MOST_STRAIN)?;
+        let solver = &self.plan.scene.solver;
+        let why = match solver.entry.name {
+            "pbd" => "no stiffness will change that, more substeps do",
+            _ => "unless the cloth is meant to be that soft, the solver did not converge",
+        };
+        let substeps = solver.settings.integer("substeps");
+        let now = substeps.map_or(String::new(), |substeps| format!(" (now {substeps})"));
+        let strain = 100.0 * strain;
+        Some(format!("strain reaches {strain:.1} % in frame {frame}: {why}; raise solver.substeps{now}"))
     }
 
     /// Keeps what there is and says what that is. Further failures on the way are consequences of the first.
     fn fail(&mut self, stop: Stop) -> Failure {
-        let (message, is_state_good) = match stop {
+        let message = match stop {
             Stop::Step(error) => {
                 let (frame, time) = (self.frame() + 1, self.simulation.state().time);
-                (format!("frame {frame}, after {time:.4} s: {error}"), true)
+                format!("frame {frame}, after {time:.4} s: {error}")
             }
-            Stop::File(error) => (error.to_string(), false),
+            Stop::File(error) => error.to_string(),
         };
-        let message = format!("{message}; {}", self.kept());
-        self.end(Outcome::Failed);
-        self.report.summary.error = Some(message.clone());
-        if is_state_good {
+        let failure = Failure::Failed(format!("{message}; {}", self.kept()));
+        self.close(Outcome::Failed, &failure);
+        failure
+    }
+
+    /// Writes down why the run ended here, with the space that was kept back for it.
+    fn close(&mut self, outcome: Outcome, failure: &Failure) {
+        self.end(outcome);
+        self.report.summary.error = Some(failure.to_string());
+        self.reserve.release();
+        if self.caches.frame_count() == self.simulation.frame() + 1 {
             self.save().ok()
         } else {
-            self.write_report().ok()
+            self.write_report().ok() // the state is ahead of the files
         };
-        Failure::Failed(message)
     }
 
     /// A run that was stopped by a signal, `during` something after the frames.
@@ -257,13 +311,21 @@ impl Session {
 
     /// Writes what is made of the frames: exports, pictures, and the final report.
     pub(crate) fn finish(&mut self, interrupt: &Interrupt, progress: &mut Progress) -> Result<(), Failure> {
-        let made = self.make(interrupt, progress);
-        if let Err(failure) = &made {
-            self.report.summary.error = Some(failure.to_string());
+        // Listed before they are there, so that it is known whose they are even if this is killed.
+        let later = self.plan.later.clone();
+        later.into_iter().for_each(|name| self.report.summary.add_file(name));
+        let made = match self.write_report() {
+            Ok(()) => self.make(interrupt, progress),
+            Err(error) => Err(self.fail(Stop::File(error))),
+        };
+        let folder = &self.plan.folder;
+        self.report.summary.files.retain(|name| folder.join(name).exists());
+        if let Err(failure) = made {
+            let outcome = if interrupt.is_raised() { Outcome::Interrupted } else { Outcome::Failed };
+            self.close(outcome, &failure);
+            return Err(failure);
         }
-        let written = self.write_report();
-        made?;
-        Ok(written?)
+        self.write_report().map_err(|error| self.fail(Stop::File(error)))
     }
 
     fn make(&mut self, interrupt: &Interrupt, progress: &mut Progress) -> Result<(), Failure> {
@@ -292,12 +354,40 @@ impl Session {
     }
 }
 
+/// Writes what a run has from its beginning, and its frame 0.
+fn lay_out(plan: &mut Plan, simulation: &Simulation) -> Result<Caches, IoError> {
+    for (name, content) in &mut plan.inputs {
+        plan.folder.write(name, content)?;
+        *content = Vec::new(); // may be large, and is not needed again
+    }
+    plan.folder.write(folder::SCENE, plan.scene.to_toml().as_bytes())?;
+    simulation.model().cloths.iter().try_for_each(|cloth| write_rest(&plan.folder, cloth))?;
+    let mut caches = Caches::create(&plan.folder, simulation)?;
+    caches.append(simulation)?;
+    Ok(caches)
+}
+
+/// Writes what somebody has removed since the run began and what can be made again.
+fn restore_missing(plan: &Plan, simulation: &Simulation) -> Result<(), IoError> {
+    let is_missing = |name: &str| !plan.folder.join(name).exists();
+    for (name, content) in plan.inputs.iter().filter(|(name, _)| is_missing(name)) {
+        plan.folder.write(name, content)?;
+    }
+    let cloths = simulation.model().cloths.iter().filter(|cloth| is_missing(&rest_name(cloth)));
+    cloths.into_iter().try_for_each(|cloth| write_rest(&plan.folder, cloth))
+}
+
+fn write_rest(folder: &Folder, cloth: &Cloth) -> Result<(), IoError> {
+    write_obj(folder.join(rest_name(cloth)), &Rest::new(&cloth.name, &cloth.mesh).mesh())
+}
+
+fn rest_name(cloth: &Cloth) -> String {
+    format!("{}.obj", file_stem(&cloth.name))
+}
+
 /// The report of a run that begins.
 fn summary(plan: &Plan, simulation: &Simulation) -> Summary {
     let cloths: Vec<report::Cloth> = simulation.model().cloths.iter().map(report::Cloth::from).collect();
-    let of_cloth = |cloth: &report::Cloth| ["obj", "npy"].map(|extension| format!("{}.{extension}", cloth.file_stem));
-    let inputs = plan.inputs.iter().map(|(name, _)| name.clone());
-    let own = [folder::REPORT, folder::SCENE, folder::CHECKPOINT].map(str::to_owned);
     Summary {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         scene: plan.scene.name.clone(),
@@ -315,7 +405,7 @@ fn summary(plan: &Plan, simulation: &Simulation) -> Summary {
             .chain(plan.formats.iter().map(|format| format.name))
             .map(str::to_owned)
             .collect(),
-        files: own.into_iter().chain(inputs).chain(cloths.iter().flat_map(of_cloth)).collect(),
+        files: plan.files.clone(),
         cloths,
         stages_ms: StagesMs::default(),
     }

@@ -5,12 +5,14 @@ use std::mem;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use muslin::scene::{Scene, Shape, parse};
+use muslin::scene::{Cloth, Scene, Shape, parse};
 use muslin::{SetupError, Simulation};
 use muslin_io::{FORMATS, Format, file_stem};
 
+use super::export;
 use super::fingerprint::fingerprint;
 use super::folder::{self, Folder};
+use super::preview;
 use crate::args::{Preview, RunArguments};
 use crate::builtin;
 use crate::clock::WallClock;
@@ -27,6 +29,10 @@ pub(crate) struct Plan {
     pub(crate) folder: Folder,
     /// Copies of the meshes: name in the folder, and content.
     pub(crate) inputs: Vec<(String, Vec<u8>)>,
+    /// What is written from the beginning, by name in the folder.
+    pub(crate) files: Vec<String>,
+    /// What is made of the frames at the end.
+    pub(crate) later: Vec<String>,
     /// Formats besides npy.
     pub(crate) formats: Vec<&'static Format>,
     pub(crate) preview: Preview,
@@ -39,6 +45,7 @@ pub(crate) struct Plan {
 pub(crate) fn plan(arguments: &RunArguments) -> Result<(Plan, Simulation), Failure> {
     let file = SceneFile::open(arguments.scene.as_deref().unwrap_or(builtin::DEFAULT))?;
     let mut parsed = file.parse(&arguments.changes)?;
+    file.check_memory(&parsed)?;
     let mut warnings = mem::take(&mut parsed.warnings);
     let mut meshes = MeshFiles::new(file.folder());
     let threads = arguments.threads.map_or_else(all_cores, usize::from);
@@ -55,14 +62,18 @@ pub(crate) fn plan(arguments: &RunArguments) -> Result<(Plan, Simulation), Failu
     let mut scene = parsed.scene;
 
     let folder = Folder::new(arguments.out.clone().unwrap_or_else(|| Path::new("out").join(&scene.name)));
-    keep_off_sources(&folder, &file, &scene)?;
+    let formats = formats(&arguments.formats);
+    let (files, later) = (files(&scene), later(&scene, &formats, arguments.preview));
+    keep_off_sources(&folder, &file, &scene, &[&files, &later, &folder.made()])?;
     let fingerprint = fingerprint(&scene, &meshes);
     let plan = Plan {
         inputs: bring_along(&mut scene, &meshes),
         scene,
         fingerprint,
         folder,
-        formats: formats(&arguments.formats),
+        files,
+        later,
+        formats,
         preview: arguments.preview,
         threads,
         warnings: file.findings(warnings),
@@ -86,7 +97,7 @@ fn bring_along(scene: &mut Scene, meshes: &MeshFiles) -> Vec<(String, Vec<u8>)> 
     let mut inputs = Vec::new();
     for cloth in &mut scene.cloths {
         if let Shape::Mesh { file } = &mut cloth.shape {
-            let name = format!("{}/{}.obj", folder::INPUTS, file_stem(&cloth.name));
+            let name = input_name(&cloth.name);
             inputs.push((name.clone(), meshes.content(file).to_vec()));
             *file = name;
         }
@@ -94,8 +105,32 @@ fn bring_along(scene: &mut Scene, meshes: &MeshFiles) -> Vec<(String, Vec<u8>)> 
     inputs
 }
 
-/// Refuses a folder in which the results would overwrite what the scene is made of.
-fn keep_off_sources(folder: &Folder, file: &SceneFile, scene: &Scene) -> Result<(), Failure> {
+/// The copy of the mesh of a cloth.
+fn input_name(cloth: &str) -> String {
+    format!("{}/{}.obj", folder::INPUTS, file_stem(cloth))
+}
+
+/// The files that a run has from its beginning.
+fn files(scene: &Scene) -> Vec<String> {
+    let own = [folder::REPORT, folder::SCENE, folder::CHECKPOINT].map(str::to_owned);
+    let meshes = scene.cloths.iter().filter(|cloth| matches!(cloth.shape, Shape::Mesh { .. }));
+    let inputs = meshes.map(|cloth| input_name(&cloth.name));
+    let of_cloth = |cloth: &Cloth| ["obj", "npy"].map(|extension| format!("{}.{extension}", file_stem(&cloth.name)));
+    own.into_iter().chain(inputs).chain(scene.cloths.iter().flat_map(of_cloth)).collect()
+}
+
+/// The files and folders that are made of the frames.
+fn later(scene: &Scene, formats: &[&Format], preview: Preview) -> Vec<String> {
+    let of_cloth = |cloth: &Cloth| {
+        let stem = file_stem(&cloth.name);
+        formats.iter().map(move |format| export::name(format, &stem))
+    };
+    scene.cloths.iter().flat_map(of_cloth).chain(preview::names(preview)).collect()
+}
+
+/// Refuses a folder in which the results, or the removal of earlier ones, would cost what the scene is made of;
+/// `names` are the lists of what is written or removed.
+fn keep_off_sources(folder: &Folder, file: &SceneFile, scene: &Scene, names: &[&[String]]) -> Result<(), Failure> {
     let refuse = |what: String| {
         let place = folder.path.display();
         Err(Failure::Usage(format!("results in {place} would overwrite {what}; choose another folder with --out")))
@@ -109,12 +144,20 @@ fn keep_off_sources(folder: &Folder, file: &SceneFile, scene: &Scene) -> Result<
     for cloth in &scene.cloths {
         if let Shape::Mesh { file: mesh } = &cloth.shape {
             let path = file.folder().join(mesh);
-            if scene.cloths.iter().any(|c| is_same_file(&path, &folder.join(format!("{}.obj", file_stem(&c.name))))) {
+            // Its own copy is written as it is.
+            let is_copy = |c: &Cloth| c.shape == cloth.shape && is_same_file(&path, &folder.join(input_name(&c.name)));
+            let mut names = names.iter().copied().flatten().map(|name| folder.join(name));
+            if names.any(|name| is_same_or_within(&path, &name)) && !scene.cloths.iter().any(is_copy) {
                 return refuse(format!("the mesh {}", path.display()));
             }
         }
     }
     Ok(())
+}
+
+/// Whether a file is this one, or lies in this folder.
+fn is_same_or_within(file: &Path, other: &Path) -> bool {
+    is_same_file(file, other) || other.is_dir() && file.parent().is_some_and(|folder| is_same_file(folder, other))
 }
 
 fn is_same_file(a: &Path, b: &Path) -> bool {

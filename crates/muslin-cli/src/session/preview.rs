@@ -49,6 +49,13 @@ pub(super) enum PreviewError {
     Threads { threads: usize, reason: String },
 }
 
+/// What the pictures are called.
+pub(super) fn names(preview: Preview) -> Vec<String> {
+    let film = (preview == Preview::Video).then(|| format!("preview.{}", VideoWriter::EXTENSION));
+    let still = (preview != Preview::None).then(|| "preview.png".to_owned());
+    film.into_iter().chain(still).collect()
+}
+
 /// Makes the pictures that the plan wants and names them; `None` if it was interrupted.
 pub(super) fn make(
     plan: &Plan,
@@ -277,7 +284,7 @@ fn corners(mesh: &Mesh) -> Option<Vec<[[f32; 2]; 3]>> {
 }
 
 /// A collider as it is drawn.
-fn solid(solid: &collision::Solid<f64>) -> Solid<'static> {
+fn solid(solid: &collision::Solid) -> Solid<'static> {
     match *solid {
         collision::Solid::Plane { point, normal } => {
             Solid::Plane { point: point.to_array(), normal: normal.to_array() }

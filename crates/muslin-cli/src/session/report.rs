@@ -7,8 +7,11 @@ use std::collections::BTreeMap;
 use muslin::model;
 use muslin::output::Diagnostics;
 use muslin::solver::{Stages, StepReport};
-use muslin_io::file_stem;
+use muslin_io::{IoError, file_stem};
 use serde::{Deserialize, Deserializer, Serialize};
+
+use super::folder::{Folder, REPORT};
+use crate::failure::cannot_write;
 
 /// The whole report.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -192,6 +195,13 @@ impl Report {
         Ok(text)
     }
 
+    /// Writes `report.json` and gives its size.
+    pub(crate) fn write(&self, folder: &Folder) -> Result<usize, IoError> {
+        let text = self.to_json().map_err(|error| cannot_write(&folder.join(REPORT), error.into()))?;
+        folder.write(REPORT, text.as_bytes())?;
+        Ok(text.len())
+    }
+
     /// Whether no vertex was faster than `speed`, in m/s, in any frame of the last half second.
     pub(crate) fn is_at_rest(&self, speed: f64, fps: f64) -> bool {
         let window = (0.5 * fps).ceil().max(1.0) as usize;
@@ -205,9 +215,14 @@ impl Report {
         Some((worst.max_strain, worst.frame))
     }
 
+    /// Seconds that all steps took together.
+    pub(crate) fn step_seconds(&self) -> f64 {
+        1e-3 * self.frames.iter().map(|frame| frame.wall_ms).sum::<f64>()
+    }
+
     /// Milliseconds a step took on average.
     pub(crate) fn mean_wall_ms(&self) -> f64 {
-        self.frames.iter().map(|frame| frame.wall_ms).sum::<f64>() / self.frames.len().max(1) as f64
+        1e3 * self.step_seconds() / self.frames.len().max(1) as f64
     }
 }
 

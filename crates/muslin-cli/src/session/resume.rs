@@ -1,6 +1,9 @@
 //! What an earlier run has left to go on from. Everything is checked before anything is changed.
 
+use std::io;
+
 use muslin::Simulation;
+use muslin_io::{Cause, IoError, NpyError};
 
 use super::checkpoint::Checkpoint;
 use super::fingerprint::difference;
@@ -56,6 +59,23 @@ fn nothing(folder: &Folder) -> Failure {
 fn unusable(folder: &Folder, name: &str, why: &str) -> Failure {
     let path = folder.join(name);
     Failure::Failed(format!("cannot resume from {}: {why}; run without --resume to start again", path.display()))
+}
+
+/// A cache that cannot be continued, with what to do. The scene is the one that began it, so it is the file's fault.
+pub(super) fn unusable_cache(error: &IoError) -> Failure {
+    let why = match &error.cause {
+        Cause::Npy(NpyError::VertexCount { found, expected }) => {
+            format!("it has {found} vertices a frame, but the cloth has {expected}")
+        }
+        Cause::Npy(NpyError::TooFewFrames { found, expected }) => {
+            format!("it has {found} frames, but the checkpoint is behind {expected}")
+        }
+        Cause::Npy(NpyError::ForeignHeader { .. }) => "it was not written by muslin".to_owned(),
+        Cause::System(system) if system.kind() == io::ErrorKind::NotFound => "it is missing".to_owned(),
+        cause => cause.to_string(),
+    };
+    let path = error.path.display();
+    Failure::Failed(format!("cannot resume from {path}: {why}; run without --resume to start again"))
 }
 
 /// In what the earlier run was another one.

@@ -8,8 +8,8 @@ use crate::muslin::{Place, SQUARE, TINY, npy};
 fn a_run_writes_what_it_promises() {
     let place = Place::new();
     let said = place.succeed("run tiny.toml");
-    assert!(said.out.starts_with("tiny: 10 frames (0.10 s) in "), "{}", said.out);
-    for words in ["strain", "state hash", "results     out/tiny", "out/tiny/preview.mp4", "out/tiny/sheet.glb"] {
+    assert!(said.out.starts_with("tiny: 10 frames (0.10 s) simulated in "), "{}", said.out);
+    for words in [" ms a frame), drawn in ", "strain", "state hash", "results     out/tiny", "out/tiny/preview.mp4", "out/tiny/sheet.glb"] {
         assert!(said.out.contains(words), "{words} in {}", said.out);
     }
     // Nothing, unless the machine is so slow that there is progress to tell.
@@ -187,6 +187,39 @@ fn a_later_run_replaces_the_files_of_the_earlier_one_and_no_others() {
         assert!(!place.path(format!("out/{stale}")).exists(), "{stale} showed the earlier run");
     }
     assert_eq!((place.text("out/notes.txt"), place.text("out/other.npy")), ("mine".into(), "mine too".into()));
+}
+
+#[test]
+fn folders_of_earlier_exports_go_with_the_run_that_made_them() {
+    let place = Place::new();
+    place.succeed("run tiny.toml --quiet --preview none --frames 3 --formats obj,ply --out out");
+    assert!(place.path("out/sheet_ply/sheet_0003.ply").exists());
+    place.write("out/sheet_obj/notes.obj", "mine");
+    place.report("--frames 2");
+    assert!(!place.path("out/sheet_ply").exists(), "it showed the earlier run");
+    assert!(!place.path("out/sheet_obj/sheet_0000.obj").exists(), "so did these");
+    assert_eq!(place.text("out/sheet_obj/notes.obj"), "mine");
+    place.succeed("run tiny.toml --quiet --preview none --frames 1 --formats obj --out out");
+    assert!(place.path("out/sheet_obj/sheet_0001.obj").exists() && place.path("out/sheet_obj/notes.obj").exists());
+}
+
+#[test]
+fn much_strain_is_told_with_what_to_do() {
+    let place = Place::new();
+    let softly = "--preview none --formats npy --out out --set cloth.0.material.stretch.stiffness=0.5 --frames 60";
+    for (solver, why) in [("xpbd", "unless the cloth is meant to be that soft"), ("pbd", "no stiffness will change")] {
+        let said = place.succeed(&format!("run tiny.toml {softly} --set solver.kind=\"{solver}\""));
+        let warnings = place.json("out/report.json")["warnings"].clone();
+        let warning = warnings[0].as_str().unwrap_or_else(|| panic!("{solver} stretches: {}", said.out));
+        assert!(warning.starts_with("strain reaches ") && warning.contains(why), "{warning}");
+        assert!(warning.ends_with("; raise solver.substeps (now 4)"), "{warning}");
+        let lines: Vec<&str> = said.out.lines().map(str::trim).collect();
+        let at = lines.iter().position(|line| line.starts_with("strain  ")).expect("a line of strain");
+        assert_eq!(lines[at + 1], warning, "right under it");
+        assert_eq!(said.out.matches("strain reaches").count(), 1, "once: {}", said.out);
+    }
+    place.report("--frames 1");
+    assert_eq!(place.json("out/report.json")["warnings"], json!([]), "nothing to tell");
 }
 
 #[test]

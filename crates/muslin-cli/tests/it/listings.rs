@@ -51,11 +51,36 @@ fn a_sound_scene_is_summed_up() {
         "{}",
         said.out
     );
-    assert!(said.out.contains("10 frames"), "{}", said.out);
+    let lines = [
+        "\n    pins: 1 of 25 vertices\n",
+        "\n  spring: 56 elements in ",
+        "\n  10 frames of 0.0100 s with xpbd, 1 collider, about ",
+        " of memory, 4 kB of .npy on disk\n",
+    ];
+    for line in lines {
+        assert!(said.out.contains(line), "{line} in {}", said.out);
+    }
     assert_eq!(place.succeed("check tiny.toml --quiet").out, "");
     let answer: Value = serde_json::from_str(&place.succeed("check tiny.toml --json --frames 7").out).expect("JSON");
     assert_eq!([&answer["sound"], &answer["summary"]["frames"]], [&json!(true), &json!(7)]);
     assert!(!place.path("out").exists(), "nothing is simulated");
+}
+
+#[test]
+fn terms_name_their_cloth_where_there_are_several() {
+    let place = Place::empty();
+    let cloth = |name: &str, bend: &str| {
+        format!(
+            "[[cloth]]\nname = \"{name}\"\ngrid = {{ size = [1, 1], cells = [2, 2] }}\n\
+             material.bend = {{ model = \"{bend}\" }}\n"
+        )
+    };
+    place.write("two.toml", format!("{}{}", cloth("upper", "none"), cloth("lower", "isometric")));
+    let out = place.succeed("check two.toml").out;
+    let whose: Vec<&str> = out.lines().filter(|line| line.contains(" elements in ")).collect();
+    let start = |line: &&str| line.split(':').next().unwrap_or_default().trim().to_owned();
+    let whose: Vec<String> = whose.iter().map(start).collect();
+    assert_eq!(whose, ["spring of \"upper\"", "spring of \"lower\"", "isometric of \"lower\""], "{out}");
 }
 
 #[test]

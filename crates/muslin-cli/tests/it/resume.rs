@@ -199,12 +199,36 @@ fn what_cannot_be_resumed_is_refused_with_the_reason() {
     refuse("", 1, &corrupt("checkpoint.bin: it is not a checkpoint of muslin"));
     place.write("out/checkpoint.bin", &checkpoint);
 
+    let cache = place.read("out/sheet.npy");
     let report = place.text("out/report.json");
     std::fs::remove_file(place.path("out/report.json")).expect("removed");
     refuse("", 1, &corrupt("report.json: it is missing"));
     place.write("out/report.json", &report);
     std::fs::remove_file(place.path("out/sheet.npy")).expect("removed");
-    refuse("", 1, "cannot resume out/sheet.npy: no such file or directory");
+    refuse("", 1, &corrupt("sheet.npy: it is missing"));
+    place.write("out/sheet.npy", "hello");
+    let said = place.run(&format!("{run} --resume"));
+    assert!(said.err.starts_with("error: cannot resume from out/sheet.npy: "), "{}", said.err);
+    assert!(said.err.ends_with("; run without --resume to start again\n"), "{}", said.err);
+    place.write("out/sheet.npy", &cache[..cache.len() / 2]);
+    let said = place.run(&format!("{run} --resume"));
+    assert!(said.err.ends_with("; run without --resume to start again\n"), "{}", said.err);
+    assert_eq!(said.err.matches(';').count(), 1, "one remedy: {}", said.err);
+    place.write("out/sheet.npy", &cache);
+    place.succeed(&format!("{run} --resume"));
+}
+
+#[test]
+fn a_resume_restores_what_can_be_made_again() {
+    let place = Place::empty();
+    place.write("square.obj", crate::muslin::SQUARE);
+    place.write("a.toml", "duration = 0.05\n[[cloth]]\nname = \"a\"\nmesh = \"square.obj\"\n");
+    place.succeed("run a.toml --quiet --preview none --out out");
+    let before = ["out/a.obj", "out/inputs/a.obj"].map(|name| place.read(name));
+    std::fs::remove_file(place.path("out/a.obj")).expect("removed");
+    std::fs::remove_dir_all(place.path("out/inputs")).expect("removed");
+    place.succeed("run a.toml --quiet --preview none --out out --resume --frames 9");
+    assert_eq!(["out/a.obj", "out/inputs/a.obj"].map(|name| place.read(name)), before);
 }
 
 #[test]

@@ -131,50 +131,64 @@ impl Solid {
 
 impl Solid {
     /// Distance and way out at a point.
-    #[inline]
     pub fn probe(&self, p: Vec3<f64>) -> Probe {
-        match *self {
-            Self::Plane { point, normal } => Probe { distance: normal.dot(p - point), normal },
-            Self::Sphere { center, radius } => from_core(p - center, radius),
-            Self::Capsule { a, axis, radius } => {
-                let along = (p - a).dot(axis) / axis.norm_squared().max(f64::MIN_POSITIVE);
-                from_core(p - a - axis * along.clamp(0.0, 1.0), radius)
+        // Every point is within an infinite reach, unless it is NaN: then the answer is too, and the way out is up.
+        let lost = Probe { distance: f64::NAN, normal: Vec3::new(0.0, 1.0, 0.0) };
+        self.probe_within(p, f64::INFINITY).unwrap_or(lost)
+    }
+
+    /// The same, or `None` at less cost where the surface is farther than `reach`.
+    #[inline]
+    pub fn probe_within(&self, p: Vec3<f64>, reach: f64) -> Option<Probe> {
+        match self {
+            Self::Plane { point, normal } => {
+                let distance = normal.dot(p - *point);
+                (distance <= reach).then_some(Probe { distance, normal: *normal })
             }
-            Self::Box { center, axes, half } => probe_box(p - center, &axes, half),
+            Self::Sphere { center, radius } => from_core(p - *center, *radius, reach),
+            Self::Capsule { a, axis, radius } => {
+                let along = (p - *a).dot(*axis) / axis.norm_squared().max(f64::MIN_POSITIVE);
+                from_core(p - *a - *axis * along.clamp(0.0, 1.0), *radius, reach)
+            }
+            Self::Box { center, axes, half } => probe_box(p - *center, axes, half.to_array(), reach),
         }
     }
 }
 
 /// A ball around the nearest point of a core; `d` leads from that point to the probe.
 #[inline]
-fn from_core(d: Vec3<f64>, radius: f64) -> Probe {
-    let norm = d.norm();
+fn from_core(d: Vec3<f64>, radius: f64, reach: f64) -> Option<Probe> {
+    let limit = radius + reach;
+    let squared = d.norm_squared();
+    if squared > limit * limit {
+        return None;
+    }
+    let norm = squared.sqrt();
     // In the very core every way out is as good: up.
     let normal = if norm > 0.0 { d * (1.0 / norm) } else { Vec3::new(0.0, 1.0, 0.0) };
-    Probe { distance: norm - radius, normal }
+    let distance = norm - radius;
+    (distance <= reach).then_some(Probe { distance, normal })
 }
 
 #[inline]
-fn probe_box(d: Vec3<f64>, axes: &[Vec3<f64>; 3], half: Vec3<f64>) -> Probe {
+fn probe_box(d: Vec3<f64>, axes: &[Vec3<f64>; 3], half: [f64; 3], reach: f64) -> Option<Probe> {
     let local = [axes[0].dot(d), axes[1].dot(d), axes[2].dot(d)];
-    let half = half.to_array();
-    let sign = |x: f64| if x < 0.0 { -1.0 } else { 1.0 };
     // Beyond each face; negative = inside of it.
     let beyond: [f64; 3] = std::array::from_fn(|i| local[i].abs() - half[i]);
-    let mut outside = Vec3::ZERO;
-    let mut nearest = 0;
-    for i in 0..3 {
-        outside += axes[i] * (sign(local[i]) * beyond[i].max(0.0));
-        if beyond[i] > beyond[nearest] {
-            nearest = i;
-        }
+    let mut farthest = if beyond[1] > beyond[0] { 1 } else { 0 };
+    farthest = if beyond[2] > beyond[farthest] { 2 } else { farthest };
+    if beyond[farthest] > reach {
+        return None;
     }
+    let out = |i: usize| if local[i] < 0.0 { -axes[i] } else { axes[i] };
+    let faces_beyond = beyond.iter().filter(|b| **b > 0.0).count();
+    if faces_beyond <= 1 {
+        // Inside, or over the middle of a face.
+        return Some(Probe { distance: beyond[farthest], normal: out(farthest) });
+    }
+    let outside = (0..3).fold(Vec3::ZERO, |sum, i| sum + out(i) * beyond[i].max(0.0));
     let distance = outside.norm();
-    if distance > 0.0 {
-        Probe { distance, normal: outside * (1.0 / distance) }
-    } else {
-        Probe { distance: beyond[nearest], normal: axes[nearest] * sign(local[nearest]) }
-    }
+    (distance <= reach).then(|| Probe { distance, normal: outside * (1.0 / distance) })
 }
 
 #[cfg(test)]
@@ -227,6 +241,19 @@ mod tests {
                 if (gradient.norm() - 1.0).abs() < 1e-6 {
                     assert!((gradient - solid.probe(p).normal).norm() < 1e-5, "{solid:?} at {p:?}");
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn a_probe_within_reach_is_the_probe() {
+        let mut random = Random::new(9);
+        for solid in solids() {
+            for _ in 0..300 {
+                let (p, reach) = (random.vector(), 0.2 * random.next().abs());
+                let (all, near) = (solid.probe(p), solid.probe_within(p, reach));
+                let expected = (all.distance <= reach).then_some((all.distance, all.normal));
+                assert_eq!(near.map(|probe| (probe.distance, probe.normal)), expected, "{solid:?} at {p:?}");
             }
         }
     }

@@ -17,7 +17,7 @@ use std::sync::Mutex;
 
 use super::sweep::Sweep;
 use super::{Context, Particle, Solver, Stages, StepError, StepReport};
-use crate::collision::Solid;
+use crate::collision::{Probe, Solid};
 use crate::energy::Term;
 use crate::energy::contact::{self, Touch};
 use crate::force::{Push, Wind};
@@ -82,6 +82,8 @@ struct PositionBased<R: Real> {
     previous: Vec<Particle<R>>,
     velocities: Vec<Particle<R>>,
     pushes: Vec<Push<R>>,
+    /// For each vertex; empty without fine bodies.
+    facings: Vec<Facing>,
     /// λ of all terms, one after the other, and where each begins.
     multipliers: Vec<R>,
     first_multipliers: Vec<usize>,
@@ -128,6 +130,7 @@ impl<R: Real> PositionBased<R> {
             previous: Vec::new(),
             velocities: Vec::new(),
             pushes: Vec::new(),
+            facings: Vec::new(),
             multipliers: Vec::new(),
             first_multipliers: Vec::new(),
             arms: Vec::new(),
@@ -146,6 +149,8 @@ impl<R: Real> PositionBased<R> {
         self.velocities.clear();
         self.velocities.extend(state.velocities.iter().map(|v| Particle::vector(v.cast())));
         self.pushes.resize(if model.wind.is_some() { model.triangles.len() } else { 0 }, Push::default());
+        let has_fine_bodies = !model.contact_edges.stencils.is_empty();
+        self.facings.resize(if has_fine_bodies { state.positions.len() } else { 0 }, Facing::default());
         self.first_multipliers.clear();
         self.first_arms.clear();
         let (mut multipliers, mut arms) = (0, 0);
@@ -190,6 +195,7 @@ impl<R: Real> PositionBased<R> {
             &mut self.previous,
             &mut self.velocities,
             &mut self.pushes,
+            &mut self.facings,
             &mut self.multipliers,
             &mut self.arms,
         );
@@ -235,10 +241,10 @@ impl<R: Real> PositionBased<R> {
                     if !obstacles.is_empty() {
                         substep.collide(worker, &arrays, obstacles);
                         worker.barrier();
-                        if !model.contact_edges.colors.is_empty() {
+                        if !arrays.facings.is_empty() {
                             substep.collide_edges(worker, &arrays, obstacles);
-                            // Once more: what holds at the end of a substep holds for vertices.
-                            substep.collide(worker, &arrays, obstacles);
+                            // What holds at the end of a substep holds for vertices.
+                            substep.collide_again(worker, &arrays, obstacles);
                             worker.barrier();
                         }
                         watch.lap(&mut stages.collide);
@@ -291,6 +297,7 @@ struct Arrays<'a, R: Real> {
     previous: Shared<'a, Particle<R>>,
     velocities: Shared<'a, Particle<R>>,
     pushes: Shared<'a, Push<R>>,
+    facings: Shared<'a, Facing>,
     multipliers: Shared<'a, R>,
     arms: Shared<'a, Vec3<R::Wide>>,
 }
@@ -301,6 +308,7 @@ impl<'a, R: Real> Arrays<'a, R> {
         previous: &'a mut [Particle<R>],
         velocities: &'a mut [Particle<R>],
         pushes: &'a mut [Push<R>],
+        facings: &'a mut [Facing],
         multipliers: &'a mut [R],
         arms: &'a mut [Vec3<R::Wide>],
     ) -> Self {
@@ -313,8 +321,9 @@ impl<'a, R: Real> Arrays<'a, R> {
         //   predict, hold  gets own                                 sets own particles, previous, velocities
         //   one colour     gets those of own elements, their        sets those of own elements, which no other element
         //                  previous and arms                        of the colour has; own multipliers
-        //   collide        gets own                                 sets own particles, previous
-        //   collide_edges  as one colour, for each of its colours   sets particles, previous of own edges
+        //   collide        gets own                                 sets own particles, previous, facings
+        //   collide_edges  as one colour, for each of its colours   sets particles, previous, facings of own edges
+        //   collide_again  gets own                                 sets own particles, previous
         //   update         gets own                                 sets own velocities
         //   residual       gets all particles, previous,            sets nothing
         //                  multipliers, arms
@@ -326,6 +335,7 @@ impl<'a, R: Real> Arrays<'a, R> {
                 previous: Shared::new(previous),
                 velocities: Shared::new(velocities),
                 pushes: Shared::new(pushes),
+                facings: Shared::new(facings),
                 multipliers: Shared::new(multipliers),
                 arms: Shared::new(arms),
             }
@@ -432,27 +442,54 @@ impl<'a, R: Real> Substep<'a, R> {
     }
 
     fn collide(&self, worker: &Worker<'_>, arrays: &Arrays<'_, R>, obstacles: &[Obstacle]) {
+        let reach = self.model.contact_edges.reach;
         for i in worker.share(0..arrays.particles.len()) {
-            if arrays.particles.get(i).inverse_mass() == R::ZERO {
-                continue;
-            }
-            for obstacle in obstacles {
+            if !arrays.facings.is_empty() {
                 let x = self.position(&arrays.particles, i);
-                let previous = || self.position(&arrays.previous, i);
-                if let Some(touch) = obstacle.touch(x, previous, self) {
-                    let (moved, lifted) = contact::project(&touch, x, previous());
-                    shift(&arrays.particles, i, moved - x);
-                    shift(&arrays.previous, i, lifted - previous());
-                }
+                arrays.facings.set(i, Facing { normal: way_out(x, obstacles, self.thickness + reach), pushed: false });
+            }
+            self.collide_vertex(i, arrays, obstacles);
+        }
+    }
+
+    fn collide_vertex(&self, i: usize, arrays: &Arrays<'_, R>, obstacles: &[Obstacle]) {
+        if arrays.particles.get(i).inverse_mass() == R::ZERO {
+            return;
+        }
+        for obstacle in obstacles {
+            let x = self.position(&arrays.particles, i);
+            let previous = || self.position(&arrays.previous, i);
+            if let Some(touch) = obstacle.touch(x, previous, self) {
+                let (moved, lifted) = contact::project(&touch, x, previous());
+                shift(&arrays.particles, i, moved - x);
+                shift(&arrays.previous, i, lifted - previous());
+            }
+        }
+    }
+
+    /// The vertices that an edge has pushed, once more.
+    fn collide_again(&self, worker: &Worker<'_>, arrays: &Arrays<'_, R>, obstacles: &[Obstacle]) {
+        for i in worker.share(0..arrays.particles.len()) {
+            if arrays.facings.get(i).pushed {
+                self.collide_vertex(i, arrays, obstacles);
             }
         }
     }
 
     /// The middles of the edges against bodies that could pass between two vertices; a barrier after each colour.
+    ///
+    /// Most edges need no look: those with an end that is far away, and those whose ends are outside the same plane of a
+    /// convex body, since their middles are outside it then too.
     fn collide_edges(&self, worker: &Worker<'_>, arrays: &Arrays<'_, R>, obstacles: &[Obstacle]) {
-        let ContactEdges { stencils, colors } = &self.model.contact_edges;
+        /// The cosine of two ways out that count as one.
+        const SAME: f64 = 1.0 - 1e-9;
+        let ContactEdges { stencils, colors, .. } = &self.model.contact_edges;
         for color in colors {
             for e in worker.share(color.clone()) {
+                let [a, b] = stencils[e].map(|v| arrays.facings.get(v as usize).normal);
+                if a == Vec3::ZERO || b == Vec3::ZERO || a.dot(b) > SAME {
+                    continue;
+                }
                 for obstacle in obstacles.iter().filter(|obstacle| obstacle.is_fine) {
                     self.collide_edge(stencils[e].map(|v| v as usize), arrays, obstacle);
                 }
@@ -477,6 +514,7 @@ impl<'a, R: Real> Substep<'a, R> {
             let part = 2.0 * w_i / (w[0] + w[1]);
             shift(&arrays.particles, end, push * part);
             shift(&arrays.previous, end, lift * part);
+            arrays.facings.set(end, Facing { pushed: true, ..arrays.facings.get(end) });
         }
     }
 
@@ -498,6 +536,24 @@ impl<'a, R: Real> Substep<'a, R> {
     }
 }
 
+/// How a vertex is placed to fine bodies.
+#[derive(Clone, Copy, Default)]
+struct Facing {
+    /// The way out of the nearest; zero if all are far.
+    normal: Vec3<f64>,
+    /// Whether an edge has pushed the vertex in this iteration.
+    pushed: bool,
+}
+
+/// The way out of the nearest fine body within reach; zero if there is none.
+fn way_out(x: Vec3<f64>, obstacles: &[Obstacle], reach: f64) -> Vec3<f64> {
+    let mut nearest = Probe { distance: reach, normal: Vec3::ZERO };
+    for obstacle in obstacles.iter().filter(|obstacle| obstacle.is_fine) {
+        nearest = obstacle.after.probe_within(x, nearest.distance).unwrap_or(nearest);
+    }
+    nearest.normal
+}
+
 /// Adds to a displacement.
 #[inline(always)]
 fn shift<R: Real>(displacements: &Shared<'_, Particle<R>>, vertex: usize, by: Vec3<f64>) {
@@ -514,7 +570,7 @@ impl Obstacle {
         previous: impl Fn() -> Vec3<f64>,
         substep: &Substep<'_, R>,
     ) -> Option<Touch> {
-        let probe = self.after.probe(x);
+        let probe = self.after.probe_within(x, substep.thickness)?;
         let gap = probe.distance - substep.thickness;
         (gap < 0.0).then(|| Touch {
             gap,
