@@ -13,9 +13,9 @@ use muslin::scene::{Scene, Severity, Shape};
 /// `dihedral` 57 and of `isometric` 110.
 const VERTEX_BYTES: usize = 540;
 const ELEMENT_BYTES: usize = 80;
-/// Bytes of a vertex with the usual elements, for a scene whose elements are not counted yet. On the low side: a scene
-/// that would just fit must not be refused.
-const BYTES_BEFORE: f64 = 800.0;
+/// The same before there is a mesh: a vertex has about three edges and three hinges. With `spring` and `isometric` two
+/// million vertices were measured at 1036 bytes each.
+const BYTES_BEFORE: f64 = (VERTEX_BYTES + 6 * ELEMENT_BYTES) as f64;
 /// Bytes of an OBJ file for a vertex, its two triangles included: few files have less.
 const OBJ_BYTES: f64 = 30.0;
 
@@ -143,11 +143,11 @@ mod tests {
         let text = "[[cloth]]\nname = 'a'\ngrid = { size = [1, 1], cells = [9, 9] }\n\
                     [[cloth]]\nname = 'b'\ngrid = { size = [1, 1], cells = [1999, 999] }\n";
         let scene = parse(text, &[]).scene.unwrap();
-        assert_eq!(shortage_of(&scene, Path::new(""), 2_000_000_000), None);
+        assert_eq!(shortage_of(&scene, Path::new(""), 2_100_000_000), None);
         let problem = shortage_of(&scene, Path::new(""), 1_000_000_000).unwrap();
         assert_eq!(
             problem.to_string(),
-            "cloth[1].grid: the cloths together have about 2.0 million vertices, which take about 1601 MB of memory, \
+            "cloth[1].grid: the cloths together have about 2.0 million vertices, which take about 2041 MB of memory, \
              but 1000 MB are free; use fewer cells, or a machine with more memory"
         );
     }

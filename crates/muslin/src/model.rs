@@ -94,6 +94,8 @@ pub struct Cloth {
     pub mass: f64,
     /// Decay of velocities, in 1/s.
     pub damping: f64,
+    /// Velocity of every vertex at time zero, in m/s.
+    pub velocity: Vec3<f64>,
 }
 
 /// Vertices led along one path.
@@ -197,10 +199,8 @@ impl Model {
         }
 
         let mut model = Self::empty(scene);
-        let mut velocities = Vec::with_capacity(vertex_count);
         for (i, (cloth, mesh)) in scene.cloths.iter().zip(meshes.into_iter().flatten()).enumerate() {
             model.add_cloth(i, cloth, mesh, vertex_count, &mut problems);
-            velocities.resize(model.masses.len(), Vec3::from(cloth.velocity));
         }
         model.vertex_triangles = Adjacency::of_stencils(vertex_count, &model.triangles);
         model.find_contact_edges();
@@ -209,7 +209,7 @@ impl Model {
         if problems.any_error() {
             return Err(problems.0);
         }
-        let state = State { positions: model.initial_positions.clone(), velocities, time: 0.0 };
+        let state = model.initial_state();
         Ok(Compiled { model, state, warnings: problems.0 })
     }
 
@@ -277,6 +277,7 @@ impl Model {
             hinge_count: topology.hinges.len(),
             mass,
             damping: cloth.material.damping,
+            velocity: cloth.velocity.into(),
             ordering,
             mesh,
         });
@@ -353,6 +354,12 @@ impl Model {
                 }
             }
         }
+    }
+
+    /// The state at time zero.
+    pub fn initial_state(&self) -> State {
+        let velocities = self.cloths.iter().flat_map(|cloth| cloth.vertices.clone().map(|_| cloth.velocity));
+        State { positions: self.initial_positions.clone(), velocities: velocities.collect(), time: 0.0 }
     }
 
     /// The cloth of a vertex of the state, and the vertex as the user numbers it.

@@ -22,7 +22,6 @@ pub struct Simulation {
     clock: Box<dyn Clock>,
     fps: f64,
     frame: usize,
-    initial: State,
     warnings: Vec<Problem>,
     count_intersections: bool,
 }
@@ -68,7 +67,6 @@ impl Simulation {
         let compiled = Model::compile(scene, load).map_err(SetupError::Scene)?;
         Ok(Self {
             model: compiled.model,
-            initial: compiled.state.clone(),
             state: compiled.state,
             solver: (kind.build)(&scene.solver.settings),
             team: Team::new(threads)?,
@@ -152,7 +150,7 @@ impl Simulation {
 
     /// Back to time zero.
     pub fn reset(&mut self) {
-        self.state.clone_from(&self.initial);
+        self.state = self.model.initial_state();
         self.frame = 0;
     }
 

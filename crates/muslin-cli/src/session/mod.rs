@@ -51,6 +51,8 @@ const SAVE_EVERY: Duration = Duration::from_secs(2);
 /// Saving takes at most this share of the time: with a million vertices a checkpoint has 48 MB.
 const SAVE_SHARE: u32 = 20;
 
+/// About the bytes of a frame in the report.
+const FRAME_BYTES: usize = 512;
 /// Beyond this strain no woven cloth is still cloth.
 const MOST_STRAIN: f64 = 0.1;
 
@@ -66,6 +68,8 @@ pub(crate) struct Session {
     saved_at: Instant,
     save_cost: Duration,
     reserve: Reserve,
+    /// Frames of the report in the folder.
+    reported: usize,
     _lock: Lock,
 }
 
@@ -132,6 +136,7 @@ impl Session {
         reserve.hold(report.to_json().map_or(0, |text| text.len()));
         let mut session = Self::new(plan, simulation, caches, report, started, (lock, reserve));
         session.earlier_seconds = earlier.summary.wall_seconds;
+        session.reported = frame;
         Ok(session)
     }
 
@@ -153,6 +158,7 @@ impl Session {
             saved_at: Instant::now(),
             save_cost: Duration::ZERO,
             reserve,
+            reported: 0,
             _lock: lock,
         }
     }
@@ -209,6 +215,7 @@ impl Session {
         stages.write += watch.lap();
         let (frame, time) = (self.simulation.frame(), self.simulation.state().time);
         self.report.frames.push(Frame::new(frame, time, wall_ms, &step, &diagnostics));
+        self.reserve.hold(FRAME_BYTES * self.report.frames.len());
         if self.saved_at.elapsed() >= SAVE_EVERY.max(SAVE_SHARE * self.save_cost) {
             self.save().map_err(Stop::File)?;
         }
@@ -240,6 +247,7 @@ impl Session {
         if self.report.summary.error.is_none() {
             self.reserve.hold(size);
         }
+        self.reported = self.report.frames.len();
         Ok(())
     }
 
@@ -286,11 +294,14 @@ impl Session {
         self.end(outcome);
         self.report.summary.error = Some(failure.to_string());
         self.reserve.release();
-        if self.caches.frame_count() == self.simulation.frame() + 1 {
-            self.save().ok()
-        } else {
-            self.write_report().ok() // the state is ahead of the files
-        };
+        if self.write_report().is_err() {
+            // No longer than the one before, it has room; a run that is resumed goes on from there.
+            let unreported = self.report.frames.split_off(self.reported);
+            self.write_report().ok();
+            self.report.frames.extend(unreported);
+        } else if self.caches.frame_count() == self.simulation.frame() + 1 {
+            self.save().ok(); // otherwise the state is ahead of the files
+        }
     }
 
     /// A run that was stopped by a signal, `during` something after the frames.

@@ -70,6 +70,9 @@ pub(super) fn unusable_cache(error: &IoError) -> Failure {
         Cause::Npy(NpyError::TooFewFrames { found, expected }) => {
             format!("it has {found} frames, but the checkpoint is behind {expected}")
         }
+        Cause::Npy(NpyError::Truncated { frame_count, expected, found }) => {
+            format!("it is cut off: it has {found} bytes, but its {frame_count} frames need {expected}")
+        }
         Cause::Npy(NpyError::ForeignHeader { .. }) => "it was not written by muslin".to_owned(),
         Cause::System(system) if system.kind() == io::ErrorKind::NotFound => "it is missing".to_owned(),
         cause => cause.to_string(),

@@ -9,7 +9,14 @@ fn a_run_writes_what_it_promises() {
     let place = Place::new();
     let said = place.succeed("run tiny.toml");
     assert!(said.out.starts_with("tiny: 10 frames (0.10 s) simulated in "), "{}", said.out);
-    for words in [" ms a frame), drawn in ", "strain", "state hash", "results     out/tiny", "out/tiny/preview.mp4", "out/tiny/sheet.glb"] {
+    for words in [
+        " ms a frame), drawn in ",
+        "strain",
+        "state hash",
+        "results     out/tiny",
+        "out/tiny/preview.mp4",
+        "out/tiny/sheet.glb",
+    ] {
         assert!(said.out.contains(words), "{words} in {}", said.out);
     }
     // Nothing, unless the machine is so slow that there is progress to tell.

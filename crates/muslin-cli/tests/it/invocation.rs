@@ -90,7 +90,8 @@ fn a_scene_that_does_not_fit_into_memory_is_refused() {
     let place = Place::new();
     let binary = env!("CARGO_BIN_EXE_muslin");
     for command in ["check", "run"] {
-        let script = format!("ulimit -v 2000000; exec '{binary}' {command} tiny.toml --set cloth.0.grid.cells=[2000,2000]");
+        let script =
+            format!("ulimit -v 2000000; exec '{binary}' {command} tiny.toml --set cloth.0.grid.cells=[2000,2000]");
         let output = Command::new("sh").arg("-c").arg(script).current_dir(place.path("")).output().expect("sh");
         let said = said(output);
         assert_eq!((said.code, said.out.as_str()), (Some(2), ""), "{}", said.err);
@@ -125,12 +126,12 @@ fn sources_are_never_overwritten() {
     assert_eq!((said.code, said.err.as_str()), (Some(2), expected));
     assert_eq!(place.text("scene.toml"), TINY);
 
-    place.write("shirt.obj", crate::muslin::SQUARE);
+    place.write("shirt.obj", SQUARE);
     place.write("a.toml", "duration = 0.05\n[[cloth]]\nname = \"shirt\"\nmesh = \"shirt.obj\"\n");
     let said = place.run("run a.toml --out .");
     let expected = "error: results in . would overwrite the mesh ./shirt.obj; choose another folder with --out\n";
     assert_eq!((said.code, said.err.replace(" shirt.obj", " ./shirt.obj").as_str()), (Some(2), expected));
-    assert_eq!(place.text("shirt.obj"), crate::muslin::SQUARE);
+    assert_eq!(place.text("shirt.obj"), SQUARE);
 }
 
 #[test]
@@ -142,7 +143,8 @@ fn sources_among_the_results_are_never_overwritten() {
     let copy = place.read("out/inputs/a.obj");
     let refuse = |mesh: &str| {
         let said = place.run(&format!("run a.toml --out out --set cloth.0.name=\"b\" --set cloth.0.mesh=\"{mesh}\""));
-        let expected = format!("error: results in out would overwrite the mesh {mesh}; choose another folder with --out\n");
+        let expected =
+            format!("error: results in out would overwrite the mesh {mesh}; choose another folder with --out\n");
         assert_eq!((said.code, said.err), (Some(2), expected));
     };
     refuse("out/inputs/a.obj");
@@ -192,11 +194,11 @@ fn errors_are_json_where_that_is_asked_for() {
     let place = Place::new();
     let said = place.run("run tiny.toml --json --set solver.substeps=0");
     assert_eq!((said.code, said.out.as_str()), (Some(2), ""));
-    let error: serde_json::Value = serde_json::from_str(&said.err).expect("one object");
+    let error: Value = serde_json::from_str(&said.err).expect("one object");
     assert_eq!(error["error"]["kind"], "scene");
     assert_eq!(error["error"]["findings"][0]["path"], "solver.substeps");
     assert_eq!(error["error"]["findings"][0]["set"], "solver.substeps=0");
     let said = place.run("run nope --json");
-    let error: serde_json::Value = serde_json::from_str(&said.err).expect("one object");
-    assert_eq!((said.code, &error["error"]["exit_code"]), (Some(2), &serde_json::json!(2)));
+    let error: Value = serde_json::from_str(&said.err).expect("one object");
+    assert_eq!((said.code, &error["error"]["exit_code"]), (Some(2), &json!(2)));
 }
