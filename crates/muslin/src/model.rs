@@ -328,6 +328,10 @@ impl Model {
         if self.colliders.iter().any(|collider| collider.is_fine) {
             let stencils: Vec<[u32; 2]> = self.edges.iter().map(|&(stencil, _)| stencil).collect();
             let coloring = color(&stencils, self.masses.len());
+            // As for batches, memory safety rests on it.
+            if let Err(conflict) = coloring.verify(&stencils, self.masses.len()) {
+                unreachable!("contact edges: {conflict}");
+            }
             self.contact_edges = ContactEdges {
                 stencils: coloring.order.iter().map(|&e| stencils[e as usize]).collect(),
                 colors: coloring.ranges,

@@ -1,4 +1,4 @@
-//! The step that PBD and XPBD share; they differ in the sweeps of one projection.
+//! The step that PBD and XPBD share; they differ in the law of one projection.
 //!
 //! ```text
 //! for each substep
