@@ -85,7 +85,7 @@ fn print_summary(session: &Session) -> Result<(), Failure> {
     }
     say(format_args!("  state hash  {}", summary.state_hash))?;
     say(format_args!("  results     {folder}"))?;
-    let shown = |name: &&String| ["preview.mp4", "preview.png"].contains(&name.as_str()) || name.ends_with(".glb");
+    let shown = |name: &&String| name.starts_with("preview.") || name.ends_with(".glb");
     let open: Vec<String> = summary.files.iter().filter(shown).map(|name| format!("{folder}/{name}")).collect();
     if !open.is_empty() {
         say(format_args!("  open        {}", open.join(", ")))?;

@@ -1,4 +1,4 @@
-//! Pictures of a run: `preview.png`, its last frame, and `preview.mp4`, its motion.
+//! Pictures of a run: `preview.png`, its last frame, and `preview.mp4` (or `.apng`, without the video feature), its motion.
 //!
 //! They are made of the frames in the caches after the simulation, so that the camera can stand still and have the
 //! whole motion in view. Drawing uses all threads and encoding one, so the two work side by side.

@@ -31,7 +31,7 @@ impl std::fmt::Debug for Encoder {
 }
 
 impl Encoder {
-    pub(super) const EXTENSION: &'static str = "png";
+    pub(super) const EXTENSION: &'static str = "apng";
 
     pub(super) fn new(file: File, width: usize, height: usize, fps: f64) -> Result<Self, Failure> {
         let again = file.try_clone()?;
