@@ -202,7 +202,6 @@ impl Model {
         for (i, (cloth, mesh)) in scene.cloths.iter().zip(meshes.into_iter().flatten()).enumerate() {
             model.add_cloth(i, cloth, mesh, vertex_count, &mut problems);
         }
-        model.vertex_triangles = Adjacency::of_stencils(vertex_count, &model.triangles);
         model.find_contact_edges();
         model.warn_of_starts_inside(&mut problems);
         warn_of_idle_wind(scene, &mut problems);
@@ -253,13 +252,12 @@ impl Model {
             (ordered, topology)
         };
         let first = self.masses.len();
-        let old_from_new = |new: usize| ordering.old_from_new[new] as usize;
 
         let masses = ordered.lumped_masses(cloth.material.density);
         let mass = masses.iter().sum();
         self.inverse_masses.extend(masses.iter().map(|&m| if m > 0.0 { 1.0 / m } else { 0.0 }));
         self.masses.extend(masses);
-        self.initial_positions.extend((0..mesh.vertex_count()).map(|new| placed[old_from_new(new)]));
+        self.initial_positions.extend(ordering.reordered(&placed));
 
         warn_of_shared_vertices(index, &pins, mesh.vertex_count(), problems);
         let clamped = self.add_pins(cloth, pins, &placed, &ordering);
@@ -268,6 +266,7 @@ impl Model {
         warn_if_flattened(index, cloth, &site, problems);
         self.terms.extend(assemble(energy::STRETCH, &cloth.material.stretch, &site));
         self.terms.extend(assemble(energy::BEND, &cloth.material.bend, &site));
+        self.vertex_triangles.append(&topology.vertex_triangles, self.triangles.len() as u32);
         self.triangles.extend(ordered.triangles.iter().map(|&t| site.stencil(t)));
         self.edges.extend(topology.edges.iter().map(|&[a, b]| (site.stencil([a, b]), site.distance(a, b))));
         self.cloths.push(Cloth {

@@ -36,6 +36,13 @@ impl Adjacency {
         Self::of_pairs(vertex_count, || edges.iter().flat_map(|&[a, b]| [(a, b), (b, a)]))
     }
 
+    /// Adds the vertices of another after these; its items are counted from `first_item`.
+    pub fn append(&mut self, other: &Self, first_item: u32) {
+        let first = self.items.len() as u32;
+        self.offsets.extend(other.offsets[1..].iter().map(|offset| first + offset));
+        self.items.extend(other.items.iter().map(|item| first_item + item));
+    }
+
     /// The list of a vertex.
     pub fn of(&self, vertex: u32) -> &[u32] {
         let vertex = vertex as usize;

@@ -128,3 +128,11 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn appended_lists_are_those_of_both_meshes_together() {
+    let (left, right) = ([[0, 1, 2], [1, 2, 3]], [[0, 1, 2]]);
+    let mut both = Adjacency::of_stencils(4, &left);
+    both.append(&Adjacency::of_stencils(3, &right), 2);
+    assert_eq!(both, Adjacency::of_stencils(7, &[[0, 1, 2], [1, 2, 3], [4, 5, 6]]));
+}
