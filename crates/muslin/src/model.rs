@@ -362,7 +362,12 @@ impl Model {
     /// The state at time zero.
     pub fn initial_state(&self) -> State {
         let velocities = self.cloths.iter().flat_map(|cloth| cloth.vertices.clone().map(|_| cloth.velocity));
-        State { positions: self.initial_positions.clone(), velocities: velocities.collect(), time: 0.0 }
+        State {
+            positions: self.initial_positions.clone(),
+            velocities: velocities.collect(),
+            time: 0.0,
+            history: Vec::new(),
+        }
     }
 
     /// The cloth of a vertex of the state, and the vertex as the user numbers it.

@@ -102,6 +102,12 @@ impl Worker<'_> {
         cut(self.index)..cut(self.index + 1)
     }
 
+    /// This thread's part of `count` pieces that are large enough to be shared however few they are.
+    pub fn share_pieces(&self, count: usize) -> Range<usize> {
+        let cut = |k: usize| count * k / self.barrier.size;
+        cut(self.index)..cut(self.index + 1)
+    }
+
     /// Waits until every thread of the team is here.
     #[inline]
     pub fn barrier(&self) {

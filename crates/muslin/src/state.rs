@@ -15,12 +15,15 @@ pub struct State {
     pub velocities: Vec<Vec3<f64>>,
     /// In s.
     pub time: f64,
+    /// What a solver that looks back more than one step carries from frame to frame; empty for the others, and at the
+    /// start of a run.
+    pub history: Vec<Vec3<f64>>,
 }
 
 impl State {
-    /// A fingerprint of the exact bits (FNV-1a over positions, velocities and time).
+    /// A fingerprint of the exact bits (FNV-1a over positions, velocities, history and time).
     pub fn hash(&self) -> u64 {
-        let vectors = self.positions.iter().chain(&self.velocities).flat_map(|v| v.to_array());
+        let vectors = self.positions.iter().chain(&self.velocities).chain(&self.history).flat_map(|v| v.to_array());
         fnv1a(vectors.chain([self.time]).flat_map(|number| number.to_bits().to_le_bytes()))
     }
 
@@ -52,7 +55,8 @@ mod tests {
 
     #[test]
     fn the_hash_sees_every_bit() {
-        let state = State { positions: vec![Vec3::ZERO; 2], velocities: vec![Vec3::ZERO; 2], time: 0.0 };
+        let state =
+            State { positions: vec![Vec3::ZERO; 2], velocities: vec![Vec3::ZERO; 2], time: 0.0, history: Vec::new() };
         let mut other = state.clone();
         other.velocities[1].z = -0.0;
         assert_ne!(state.hash(), other.hash());

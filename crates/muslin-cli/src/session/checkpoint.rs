@@ -3,13 +3,15 @@
 //! ```text
 //! offset  bytes   little-endian
 //!      0      8   MUSLINCP
-//!      8      4   version of this layout, 1
+//!      8      4   version of this layout, 2
 //!     12      8   fingerprint of the scene
 //!     20      8   frame
 //!     28      8   time [s]
 //!     36      8   number of vertices n
-//!     44   24 n   positions as f64
+//!     44      8   number of vectors of history k
+//!     52   24 n   positions as f64
 //!      …   24 n   velocities as f64
+//!      …   24 k   history as f64
 //!      …      8   FNV-1a of all of the above
 //! ```
 //!
@@ -19,8 +21,8 @@ use muslin::math::Vec3;
 use muslin::state::{State, fnv1a};
 
 const MAGIC: &[u8; 8] = b"MUSLINCP";
-const VERSION: u32 = 1;
-const HEADER_BYTES: usize = 44;
+const VERSION: u32 = 2;
+const HEADER_BYTES: usize = 52;
 
 /// A state, and of which run it is.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,14 +49,15 @@ pub(crate) enum CheckpointError {
 impl Checkpoint {
     /// The bytes of a checkpoint.
     pub(crate) fn encode(fingerprint: u64, frame: usize, state: &State) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(HEADER_BYTES + 48 * state.positions.len() + 8);
+        let mut bytes = Vec::with_capacity(HEADER_BYTES + 48 * state.positions.len() + 24 * state.history.len() + 8);
         bytes.extend_from_slice(MAGIC);
         bytes.extend_from_slice(&VERSION.to_le_bytes());
         bytes.extend_from_slice(&fingerprint.to_le_bytes());
         bytes.extend_from_slice(&(frame as u64).to_le_bytes());
         bytes.extend_from_slice(&state.time.to_le_bytes());
         bytes.extend_from_slice(&(state.positions.len() as u64).to_le_bytes());
-        for vector in state.positions.iter().chain(&state.velocities) {
+        bytes.extend_from_slice(&(state.history.len() as u64).to_le_bytes());
+        for vector in state.positions.iter().chain(&state.velocities).chain(&state.history) {
             for number in vector.to_array() {
                 bytes.extend_from_slice(&number.to_le_bytes());
             }
@@ -74,10 +77,10 @@ impl Checkpoint {
         if version != VERSION {
             return Err(CheckpointError::Version(version));
         }
-        let [fingerprint, frame, time, count] = reader.words().ok_or(damaged(HEADER_BYTES))?;
-        let expected = usize::try_from(count)
-            .ok()
-            .and_then(|count| count.checked_mul(48)?.checked_add(HEADER_BYTES + 8))
+        let [fingerprint, frame, time, count, remembered] = reader.words().ok_or(damaged(HEADER_BYTES))?;
+        let vectors = count.checked_mul(2).and_then(|count| count.checked_add(remembered));
+        let expected = vectors
+            .and_then(|vectors| usize::try_from(vectors).ok()?.checked_mul(24)?.checked_add(HEADER_BYTES + 8))
             .unwrap_or(usize::MAX);
         if bytes.len() != expected {
             return Err(damaged(expected));
@@ -86,8 +89,9 @@ impl Checkpoint {
         if checksum(content) != *sum {
             return Err(CheckpointError::Checksum);
         }
-        let mut vectors = || (0..count).filter_map(|_| reader.vector()).collect();
-        let state = State { positions: vectors(), velocities: vectors(), time: f64::from_bits(time) };
+        let mut vectors = |count: u64| (0..count).filter_map(|_| reader.vector()).collect();
+        let (positions, velocities) = (vectors(count), vectors(count));
+        let state = State { positions, velocities, history: vectors(remembered), time: f64::from_bits(time) };
         Ok(Self { fingerprint, frame: frame as usize, state })
     }
 }
@@ -129,6 +133,7 @@ mod tests {
             positions: vec![Vec3::new(0.1, -0.0, f64::MIN_POSITIVE / 8.0), Vec3::new(1e300, -2.0, 3.0)],
             velocities: vec![Vec3::new(0.1 + 0.2, 5.0, 6.0), Vec3::ZERO],
             time: 1.0 / 3.0,
+            history: vec![Vec3::new(7.0, 8.0, 9.0)],
         }
     }
 

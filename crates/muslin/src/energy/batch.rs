@@ -6,7 +6,7 @@ use super::stiffness::DAMPING;
 use super::{Energy, Site, Stiffness};
 use crate::math::{Lanes, Real, Scalar, Vec3};
 use crate::parameter::Settings;
-use crate::solver::{Place, pbd, xpbd};
+use crate::solver::{Elastic, Place, pbd, xpbd};
 use crate::topology::color;
 
 /// The elements of one model, sorted by colour: elements of a colour share no vertex.
@@ -99,7 +99,15 @@ impl<E: Energy<N>, const N: usize> WideRest<f64, E, N> for Batch<E, N> {
 ///
 /// Each supertrait is the sweep of one solver and lives in that solver's file.
 pub trait Term:
-    Place<f32> + Place<f64> + xpbd::Project<f32> + xpbd::Project<f64> + pbd::Project<f32> + pbd::Project<f64> + Send + Sync
+    Place<f32>
+    + Place<f64>
+    + xpbd::Project<f32>
+    + xpbd::Project<f64>
+    + pbd::Project<f32>
+    + pbd::Project<f64>
+    + Elastic
+    + Send
+    + Sync
 {
     /// [`Energy::NAME`].
     fn name(&self) -> &'static str;

@@ -1,6 +1,6 @@
 //! The checks that every energy passes; a model's test module calls [`check`] and adds its own.
 
-use super::{Constraint, Energy, Multiplier};
+use super::{Blocks, Constraint, Energy, Multiplier, Treatment, derivative};
 use crate::math::{Dual, Lanes, Mat3, Real, Scalar, Vec3};
 use crate::solver::{Bundle, pbd, xpbd};
 
@@ -41,7 +41,54 @@ pub(crate) fn check<E: Energy<N>, const N: usize>(rest: &E::Rest<f64>, samples: 
         row_agrees::<E, N>(rest, x, &mut random);
         rigid_motion_changes_nothing::<E, N>(rest, x, &mut random);
         single_precision_agrees::<E, N>(rest, x);
+        hessian_is_exact::<E, N>(rest, x);
+        treated_hessians_are_not_negative::<E, N>(rest, x);
+        pull_agrees::<E, N>(rest, x);
     }
+}
+
+/// The largest number of blocks.
+fn scale_of_blocks<const N: usize>(blocks: &Blocks<N>) -> f64 {
+    blocks.iter().flatten().flat_map(|b| b.0).flatten().map(f64::abs).fold(1e-300, f64::max)
+}
+
+/// Hessian and its blocks against dual numbers through the gradient, before any projection.
+fn hessian_is_exact<E: Energy<N>, const N: usize>(rest: &E::Rest<f64>, x: &[Vec3<f64>; N]) {
+    let (got, expected) = (E::hessian(rest, x), derivative::hessian::<E, N>(rest, x));
+    let scale = scale_of_blocks(&expected);
+    for i in 0..N {
+        for j in 0..N {
+            let error = scale_of_blocks(&[[got[i][j] - expected[i][j]]]);
+            assert!(error <= 1e-11 * scale, "{}: block {i} {j} is off by {error} of {scale} at {x:?}", E::NAME);
+            assert_eq!(got[i][j], got[j][i].transposed(), "{}: not symmetric at {x:?}", E::NAME);
+        }
+        let error = scale_of_blocks(&[[E::block(rest, x, i) - expected[i][i]]]);
+        assert!(error <= 1e-11 * scale, "{}: block of vertex {i} is off by {error} of {scale}", E::NAME);
+    }
+}
+
+/// What the solvers factorise has no negative eigenvalue, and moves of the whole cost nothing in it.
+fn treated_hessians_are_not_negative<E: Energy<N>, const N: usize>(rest: &E::Rest<f64>, x: &[Vec3<f64>; N]) {
+    for treatment in [Treatment::Clamp, Treatment::Drop] {
+        let blocks = treatment.stiffness::<E, N>(rest, x);
+        let scale = scale_of_blocks(&blocks);
+        let lowest = derivative::as_small(&blocks).eigenvalues()[0];
+        assert!(lowest >= -1e-11 * scale, "{}: {treatment:?} left {lowest} of {scale} at {x:?}", E::NAME);
+        for row in &blocks {
+            let sum = row.iter().fold(Mat3::ZERO, |sum, block| sum + *block);
+            let error = scale_of_blocks(&[[sum]]);
+            assert!(error <= 1e-10 * scale, "{}: {treatment:?} resists a shift by {error}", E::NAME);
+        }
+    }
+}
+
+/// ½ s ‖Σ kx − p‖² is ψ, for a model that is a distance to a projection.
+fn pull_agrees<E: Energy<N>, const N: usize>(rest: &E::Rest<f64>, x: &[Vec3<f64>; N]) {
+    let Some(pull) = E::pull(rest) else { return };
+    let sum = x.iter().zip(pull.weights).fold(Vec3::ZERO, |sum, (x, k)| sum + *x * k);
+    let psi = 0.5 * pull.stiffness * (sum - E::target(rest, sum)).norm_squared();
+    let value = E::value(rest, x);
+    assert!((psi - value).abs() <= 1e-11 * value.max(1e-12), "{}: {psi} but ψ = {value} at {x:?}", E::NAME);
 }
 
 fn scale_of<const N: usize>(gradient: &[Vec3<f64>; N]) -> f64 {

@@ -28,7 +28,7 @@
 //! [Müller et al. 2007, §4.1 and appendix], [Grinspun et al. 2003], [Tamstorf, Grinspun 2013] for the gradients.
 
 use super::stiffness::{DAMPING, K, compliance, physical};
-use super::{Batch, Energy, EnergyKind, Row, Site, Stiffness, Term, energy_of, force_of};
+use super::{Batch, Energy, EnergyKind, Forms, Row, Site, Stiffness, Term, energy_of, force_of};
 use crate::math::{Scalar, Vec3};
 use crate::parameter::{Entry, Settings};
 
@@ -51,6 +51,7 @@ pub const KIND: EnergyKind = EnergyKind {
     },
     assemble,
     flat_only: false,
+    forms: Forms::USUAL,
 };
 
 /// Rest data of one hinge.

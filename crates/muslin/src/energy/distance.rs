@@ -16,7 +16,7 @@
 
 use super::spring::{self, Spring};
 use super::stiffness::{DAMPING, K, compliance};
-use super::{Batch, Energy, EnergyKind, PairRow, Site, Stiffness, Term};
+use super::{Batch, Energy, EnergyKind, Forms, PairRow, Site, Stiffness, Term};
 use crate::math::{Scalar, Vec3};
 use crate::parameter::{Entry, Settings};
 
@@ -34,6 +34,7 @@ pub const KIND: EnergyKind = EnergyKind {
     },
     assemble,
     flat_only: false,
+    forms: Forms::USUAL,
 };
 
 fn assemble(settings: &Settings, site: &Site<'_>) -> Option<Box<dyn Term>> {

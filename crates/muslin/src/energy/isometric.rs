@@ -28,8 +28,10 @@
 //! [Bergou et al. 2006], [Bender et al. 2014, §4.3].
 
 use super::stiffness::{DAMPING, K, compliance, physical};
-use super::{Batch, Energy, EnergyKind, LinearRow, Row, Site, Stiffness, Term, energy_of, force_of};
-use crate::math::{Scalar, Vec3};
+use super::{
+    Batch, Blocks, Energy, EnergyKind, Forms, LinearRow, Pull, Row, Site, Stiffness, Term, energy_of, force_of,
+};
+use crate::math::{Mat3, Scalar, Vec3};
 use crate::parameter::{Entry, Settings};
 
 /// One vector constraint per hinge; physical stiffness.
@@ -54,6 +56,7 @@ pub const KIND: EnergyKind = EnergyKind {
     },
     assemble,
     flat_only: true,
+    forms: Forms::ALL,
 };
 
 /// Rest data of one hinge.
@@ -139,6 +142,31 @@ impl Energy<4> for Isometric {
     #[inline(always)]
     fn row<S: Scalar>(rest: &Rest<S>, x: &[Vec3<S>; 4]) -> LinearRow<S, 4> {
         LinearRow { value: weighted_sum(&rest.weights, x), weights: rest.weights, compliance: rest.compliance }
+    }
+
+    fn hessian(rest: &Rest<f64>, _x: &[Vec3<f64>; 4]) -> Blocks<4> {
+        let k = &rest.weights;
+        std::array::from_fn(|i| std::array::from_fn(|j| Mat3::scalar(force_of(k[i] * k[j], rest.compliance))))
+    }
+
+    fn block(rest: &Rest<f64>, _x: &[Vec3<f64>; 4], vertex: usize) -> Mat3 {
+        Mat3::scalar(force_of(rest.weights[vertex] * rest.weights[vertex], rest.compliance))
+    }
+
+    fn clamped(rest: &Rest<f64>, x: &[Vec3<f64>; 4]) -> Blocks<4> {
+        Self::hessian(rest, x)
+    }
+
+    fn square(rest: &Rest<f64>, x: &[Vec3<f64>; 4]) -> Blocks<4> {
+        Self::hessian(rest, x)
+    }
+
+    fn pull(rest: &Rest<f64>) -> Option<Pull<4>> {
+        Some(Pull { weights: rest.weights, stiffness: 1.0 / rest.compliance })
+    }
+
+    fn target(_rest: &Rest<f64>, _sum: Vec3<f64>) -> Vec3<f64> {
+        Vec3::ZERO
     }
 }
 

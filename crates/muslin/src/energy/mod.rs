@@ -7,6 +7,7 @@
 mod batch;
 #[cfg(test)]
 pub(crate) mod conformance;
+mod derivative;
 mod row;
 mod stiffness;
 
@@ -20,7 +21,7 @@ pub use batch::{Batch, Term, WideRest};
 pub use row::{Constraint, LinearRow, Multiplier, PairRow, Row};
 pub use stiffness::Stiffness;
 
-use crate::math::{Scalar, Vec3};
+use crate::math::{Mat3, Scalar, Vec3};
 use crate::mesh::Mesh;
 use crate::parameter::{Entry, Settings};
 use crate::topology::{Hinge, Topology};
@@ -42,6 +43,69 @@ pub trait Energy<const N: usize>: Sized + Send + Sync + 'static {
     fn gradient<S: Scalar>(rest: &Self::Rest<S>, x: &[Vec3<S>; N]) -> [Vec3<S>; N];
     /// C, ∇C and α with ψ = ‖C‖²/2α.
     fn row<S: Scalar>(rest: &Self::Rest<S>, x: &[Vec3<S>; N]) -> Self::Row<S>;
+
+    /// ∂²ψ/∂xᵢ∂xⱼ, in N/m: exact, so it may have negative eigenvalues.
+    ///
+    /// Dual numbers through the gradient unless the model has a closed form, which is many times faster.
+    fn hessian(rest: &Self::Rest<f64>, x: &[Vec3<f64>; N]) -> Blocks<N> {
+        derivative::hessian::<Self, N>(rest, x)
+    }
+    /// ∂²ψ/∂xᵢ², in N/m: one block of the diagonal.
+    fn block(rest: &Self::Rest<f64>, x: &[Vec3<f64>; N], vertex: usize) -> Mat3 {
+        derivative::block::<Self, N>(rest, x, vertex)
+    }
+    /// The Hessian with its negative eigenvalues set to zero.
+    fn clamped(rest: &Self::Rest<f64>, x: &[Vec3<f64>; N]) -> Blocks<N> {
+        derivative::clamp(&Self::hessian(rest, x))
+    }
+    /// The part of the Hessian that is a square, ∇C∇Cᵀ/α, without the part that comes from the turning of ∇C.
+    ///
+    /// It has no negative eigenvalues. A model whose C is √2ψ overrides it with something of more than one direction.
+    fn square(rest: &Self::Rest<f64>, x: &[Vec3<f64>; N]) -> Blocks<N> {
+        derivative::square(&Self::row(rest, x))
+    }
+    /// The element as the distance to a projection, for the models that are one.
+    fn pull(_rest: &Self::Rest<f64>) -> Option<Pull<N>> {
+        None
+    }
+    /// Where [`Pull::weights`] would have the weighted sum Σ kᵢxᵢ of a [`pull`](Self::pull): the nearest point that costs nothing.
+    fn target(_rest: &Self::Rest<f64>, sum: Vec3<f64>) -> Vec3<f64> {
+        sum
+    }
+}
+
+/// The second derivatives of an element, by vertices.
+pub type Blocks<const N: usize> = [[Mat3; N]; N];
+
+/// ψ = ½ s ‖Σ kᵢxᵢ − p‖², p the projection of Σ kᵢxᵢ onto what costs nothing: what projective dynamics asks of an element.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pull<const N: usize> {
+    /// kᵢ; their sum is zero.
+    pub weights: [f64; N],
+    /// s.
+    pub stiffness: f64,
+}
+
+/// How the Hessian of an element is made free of negative eigenvalues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Treatment {
+    /// Not at all.
+    Plain,
+    /// [`Energy::clamped`].
+    Clamp,
+    /// [`Energy::square`].
+    Drop,
+}
+
+impl Treatment {
+    /// The Hessian of an element, treated.
+    pub fn stiffness<E: Energy<N>, const N: usize>(self, rest: &E::Rest<f64>, x: &[Vec3<f64>; N]) -> Blocks<N> {
+        match self {
+            Self::Plain => E::hessian(rest, x),
+            Self::Clamp => E::clamped(rest, x),
+            Self::Drop => E::square(rest, x),
+        }
+    }
 }
 
 /// ‖C‖²/2α, and zero for a rigid element.
@@ -110,6 +174,26 @@ pub struct EnergyKind {
     pub assemble: fn(&Settings, &Site<'_>) -> Option<Box<dyn Term>>,
     /// Whether it flattens a curved rest shape.
     pub flat_only: bool,
+    /// What it can be asked for, and so which solvers are defined for it.
+    pub forms: Forms,
+}
+
+/// The forms in which a model is given, each of which some solvers need.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Forms {
+    /// As a constraint, [`Energy::row`].
+    pub constraint: bool,
+    /// As a potential with forces and a Hessian.
+    pub potential: bool,
+    /// As a distance to a projection, [`Energy::pull`].
+    pub projection: bool,
+}
+
+impl Forms {
+    /// A model without elements is every solver's.
+    pub const ALL: Self = Self { constraint: true, potential: true, projection: true };
+    /// Most models: everything but a projection.
+    pub const USUAL: Self = Self { projection: false, ..Self::ALL };
 }
 
 /// "No such energy", for studies of the others.
@@ -117,6 +201,7 @@ const NONE: EnergyKind = EnergyKind {
     entry: Entry { name: "none", summary: "no such energy", source: "", parameters: &[], one_of: &[] },
     assemble: |_, _| None,
     flat_only: false,
+    forms: Forms::ALL,
 };
 
 /// Every stretch model.

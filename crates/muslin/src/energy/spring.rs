@@ -19,8 +19,8 @@
 //! [Müller et al. 2007, §3.2], [Macklin, Müller, Chentanez 2016, eq. 18], [Van Gelder 1998] for the constant.
 
 use super::stiffness::{DAMPING, K, compliance, physical};
-use super::{Batch, Energy, EnergyKind, PairRow, Site, Stiffness, Term, energy_of, force_of};
-use crate::math::{Scalar, Vec3};
+use super::{Batch, Blocks, Energy, EnergyKind, Forms, PairRow, Pull, Site, Stiffness, Term, energy_of, force_of};
+use crate::math::{Mat3, Scalar, Vec3};
 use crate::parameter::{Entry, Settings};
 use crate::topology::NONE;
 
@@ -43,6 +43,7 @@ pub const KIND: EnergyKind = EnergyKind {
     },
     assemble,
     flat_only: false,
+    forms: Forms::ALL,
 };
 
 /// Rest data of one spring.
@@ -92,6 +93,42 @@ impl Energy<2> for Spring {
         let inverse = S::select(length.greater(S::ZERO), S::ONE / length, S::ZERO);
         PairRow { value: length - rest.length, direction: d * inverse, compliance: rest.compliance }
     }
+
+    fn hessian(rest: &Rest<f64>, x: &[Vec3<f64>; 2]) -> Blocks<2> {
+        let block = Self::block(rest, x, 0);
+        [[block, -block], [-block, block]]
+    }
+
+    fn block(rest: &Rest<f64>, x: &[Vec3<f64>; 2], _vertex: usize) -> Mat3 {
+        block(rest, x, |transverse| transverse)
+    }
+
+    fn clamped(rest: &Rest<f64>, x: &[Vec3<f64>; 2]) -> Blocks<2> {
+        let block = block(rest, x, |transverse| transverse.max(0.0));
+        [[block, -block], [-block, block]]
+    }
+
+    fn pull(rest: &Rest<f64>) -> Option<Pull<2>> {
+        Some(Pull { weights: [-1.0, 1.0], stiffness: 1.0 / rest.compliance })
+    }
+
+    fn target(rest: &Rest<f64>, sum: Vec3<f64>) -> Vec3<f64> {
+        sum.normalized_or_zero() * rest.length
+    }
+}
+
+/// k (n nᵀ + t (I − n nᵀ)), t = `treat`(1 − ℓ/‖x₁ − x₀‖) the share of the transverse stiffness.
+#[inline(always)]
+fn block(rest: &Rest<f64>, x: &[Vec3<f64>; 2], treat: impl Fn(f64) -> f64) -> Mat3 {
+    let row = Spring::row(rest, x);
+    let stiffness = force_of(1.0, rest.compliance);
+    let length = row.value + rest.length;
+    // Two points in one place have no direction and, like their force, no stiffness.
+    if length == 0.0 {
+        return Mat3::ZERO;
+    }
+    let transverse = stiffness * treat(row.value / length);
+    Mat3::outer(row.direction, row.direction) * (stiffness - transverse) + Mat3::scalar(transverse)
 }
 
 #[cfg(test)]

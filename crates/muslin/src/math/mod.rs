@@ -8,6 +8,7 @@ mod four;
 mod lanes;
 mod mat3;
 mod scalar;
+mod symmetric;
 mod vec3;
 
 pub use dual::Dual;
@@ -15,4 +16,5 @@ pub use four::Four;
 pub use lanes::Lanes;
 pub use mat3::Mat3;
 pub use scalar::{Real, Scalar};
+pub use symmetric::{SMALL, Small};
 pub use vec3::Vec3;

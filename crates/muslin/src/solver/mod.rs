@@ -2,18 +2,24 @@
 //!
 //! All of them solve one problem, `x⁺ = argmin ½‖x − y‖²_M/h² + E(x)` with `y = x + h v + h² M⁻¹ f`, by different means.
 
+mod elastic;
 mod particle;
 mod position_based;
+mod script;
+#[expect(dead_code, reason = "the solvers that step with forces follow")]
+mod stepped;
 mod sweep;
 
 pub mod pbd;
 pub mod xpbd;
 
+pub use elastic::{Elastic, Instant};
 #[cfg(test)]
 pub(crate) use particle::Bundle;
 pub use particle::Particle;
 pub use sweep::{Place, Sweep};
 
+use crate::energy::Forms;
 use crate::model::Model;
 use crate::parallel::Team;
 use crate::parameter::{Entry, Kind, Parameter, Setting, Settings};
@@ -61,8 +67,10 @@ pub struct StepReport {
     pub substeps: u32,
     /// Sweeps over all constraints, summed over substeps.
     pub iterations: u32,
-    /// The largest distance by which one more projection would move a vertex, in m, at the end of the last substep.
+    /// How far from solved the last substep was left; each solver says in which measure.
     pub residual: f64,
+    /// The longest step with which an explicit solver is stable, in s.
+    pub stable_step: Option<f64>,
     /// Time spent in each stage.
     pub stages: Stages,
 }
@@ -96,6 +104,36 @@ pub enum StepError {
     },
 }
 
+impl StepError {
+    fn non_finite(model: &Model, index: usize) -> Self {
+        let (cloth, vertex) = model.user_vertex(index);
+        Self::NonFinite { cloth: cloth.to_owned(), vertex }
+    }
+}
+
+/// Adds up the time of stages on one thread.
+struct Stopwatch<'a> {
+    clock: &'a dyn Clock,
+    runs: bool,
+    last: f64,
+}
+
+impl<'a> Stopwatch<'a> {
+    /// One that counts from now on, or never if it does not run.
+    fn new(clock: &'a dyn Clock, runs: bool) -> Self {
+        Self { clock, runs, last: if runs { clock.seconds() } else { 0.0 } }
+    }
+
+    /// Adds the time since the last lap to a stage.
+    fn lap(&mut self, stage: &mut f64) {
+        if self.runs {
+            let now = self.clock.seconds();
+            *stage += now - self.last;
+            self.last = now;
+        }
+    }
+}
+
 /// A solver as a scene can name it.
 pub struct SolverKind {
     /// Key, parameters, source.
@@ -106,6 +144,33 @@ pub struct SolverKind {
     pub reads_k: bool,
     /// Whether it reads the internal `damping` of a model.
     pub reads_damping: bool,
+    /// What it asks of a model.
+    pub needs: Need,
+}
+
+/// The form in which a solver takes the energies of a scene.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// Constraints, [`Forms::constraint`].
+    Constraints,
+    /// Potentials, [`Forms::potential`]: no rigid constraints.
+    Potentials,
+    /// Projections, [`Forms::projection`]: no rigid constraints.
+    Projections,
+    /// None: it has a stiffness of its own, and the energies of the scene do not matter to it.
+    Nothing,
+}
+
+impl Need {
+    /// Whether a model in these forms is enough.
+    pub fn met_by(self, forms: Forms) -> bool {
+        match self {
+            Self::Constraints => forms.constraint,
+            Self::Potentials => forms.potential,
+            Self::Projections => forms.projection,
+            Self::Nothing => true,
+        }
+    }
 }
 
 /// The solver of a name.

@@ -26,7 +26,7 @@
 use super::particle::Bundle;
 use super::position_based::{self, Sweeps};
 use super::sweep::{Element, Measure, Place, Sweep, Visit};
-use super::{PRECISION, SolverKind, iterations, substeps};
+use super::{Need, PRECISION, SolverKind, iterations, substeps};
 use crate::energy::{Batch, Constraint, Energy, Term, WideRest};
 use crate::math::{Real, Scalar};
 use crate::parallel::Worker;
@@ -44,6 +44,7 @@ pub const KIND: SolverKind = SolverKind {
     build: |settings| position_based::build(settings, sweeps(), sweeps()),
     reads_k: true,
     reads_damping: false,
+    needs: Need::Constraints,
 };
 
 fn sweeps<R: Real>() -> Sweeps<R>

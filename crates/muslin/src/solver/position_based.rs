@@ -15,11 +15,12 @@
 use std::ops::Range;
 use std::sync::Mutex;
 
+use super::script::{Obstacle, Script};
 use super::sweep::Sweep;
-use super::{Context, Particle, Solver, Stages, StepError, StepReport};
-use crate::collision::{Probe, Solid};
+use super::{Context, Particle, Solver, Stages, StepError, StepReport, Stopwatch};
+use crate::collision::Probe;
 use crate::energy::Term;
-use crate::energy::contact::{self, Touch};
+use crate::energy::contact;
 use crate::force::{Push, Wind};
 use crate::math::{Real, Vec3};
 use crate::model::{ContactEdges, Model};
@@ -61,17 +62,6 @@ pub(super) struct Sweeps<R: Real> {
     pub(super) residual: fn(&(dyn Term + 'static), &Worker<'_>, &Sweep<'_, R>) -> f64,
 }
 
-/// A collider during one substep.
-#[derive(Clone, Copy)]
-struct Obstacle {
-    before: Solid,
-    after: Solid,
-    /// Start and end pose, where it moves.
-    motion: Option<(Pose, Pose)>,
-    friction: f64,
-    is_fine: bool,
-}
-
 /// A position-based solver: its law, its settings and its memory.
 struct PositionBased<R: Real> {
     sweeps: Sweeps<R>,
@@ -90,10 +80,7 @@ struct PositionBased<R: Real> {
     /// The arms of all terms, one after the other, and where each begins.
     arms: Vec<Vec3<R::Wide>>,
     first_arms: Vec<usize>,
-    /// Per substep and pin: where it leads, or `None` once released.
-    pin_poses: Vec<Option<Pose>>,
-    /// Per substep and collider.
-    obstacles: Vec<Obstacle>,
+    script: Script,
 }
 
 /// A solver with its sweeps, in the precision that the settings ask for.
@@ -116,7 +103,13 @@ impl<R: Real> Solver for PositionBased<R> {
         self.store(state, dt);
         stages.update += (loaded - start) + (context.clock.seconds() - solved);
         let Plan { substeps, iterations } = self.plan;
-        Ok(StepReport { substeps, iterations: substeps.saturating_mul(iterations), residual, stages })
+        Ok(StepReport {
+            substeps,
+            iterations: substeps.saturating_mul(iterations),
+            residual,
+            stages,
+            stable_step: None,
+        })
     }
 }
 
@@ -135,8 +128,7 @@ impl<R: Real> PositionBased<R> {
             first_multipliers: Vec::new(),
             arms: Vec::new(),
             first_arms: Vec::new(),
-            pin_poses: Vec::new(),
-            obstacles: Vec::new(),
+            script: Script::default(),
         }
     }
 
@@ -163,24 +155,7 @@ impl<R: Real> PositionBased<R> {
         self.multipliers.resize(multipliers, R::ZERO);
         self.arms.resize(arms, Vec3::ZERO);
 
-        let substeps = self.plan.substeps;
-        let time = |substep: u32| state.time + dt * f64::from(substep) / f64::from(substeps);
-        self.pin_poses.clear();
-        self.obstacles.clear();
-        for substep in 0..substeps {
-            let (from, to) = (time(substep), time(substep + 1));
-            self.pin_poses.extend(model.pins.iter().map(|pin| pin.pose(to)));
-            self.obstacles.extend(model.colliders.iter().map(|collider| {
-                let (before, after) = (collider.motion.pose(from), collider.motion.pose(to));
-                Obstacle {
-                    before: collider.solid.posed(&before),
-                    after: collider.solid.posed(&after),
-                    motion: collider.moves.then_some((before, after)),
-                    friction: collider.friction,
-                    is_fine: collider.is_fine,
-                }
-            }));
-        }
+        self.script.load(model, state.time, dt, self.plan.substeps);
     }
 
     /// Runs all substeps; returns the profile and the residual.
@@ -189,7 +164,6 @@ impl<R: Real> PositionBased<R> {
         let Plan { substeps, iterations } = self.plan;
         let step = dt / f64::from(substeps);
         let substep = Substep::new(model, &self.origins, step);
-        let (pins, colliders) = (model.pins.len(), model.colliders.len());
         let arrays = Arrays::open(
             &mut self.particles,
             &mut self.previous,
@@ -199,14 +173,13 @@ impl<R: Real> PositionBased<R> {
             &mut self.multipliers,
             &mut self.arms,
         );
-        let (pin_poses, obstacles) = (&self.pin_poses, &self.obstacles);
+        let script = &self.script;
         let (first_multipliers, first_arms) = (&self.first_multipliers, &self.first_arms);
         let outcome = Mutex::new((Stages::default(), 0.0_f64));
 
         context.team.run(context.threads, |worker| {
             let mut stages = Stages::default();
-            let mut watch = Stopwatch { clock: context.clock, leads: worker.leads(), last: 0.0 };
-            watch.lap(&mut 0.0);
+            let mut watch = Stopwatch::new(context.clock, worker.leads());
             let sweep = |term: usize, iteration: u32, keep: bool| Sweep {
                 particles: &arrays.particles,
                 previous: &arrays.previous,
@@ -225,8 +198,7 @@ impl<R: Real> PositionBased<R> {
             worker.barrier();
             watch.lap(&mut stages.update);
             for s in 0..substeps as usize {
-                let pin_poses = &pin_poses[s * pins..(s + 1) * pins];
-                let obstacles = &obstacles[s * colliders..(s + 1) * colliders];
+                let (pin_poses, obstacles) = (script.pin_poses(s), script.obstacles(s));
                 // Multipliers are needed by later iterations, and by the residual at the end of the frame.
                 let keep = iterations > 1 || s + 1 == substeps as usize;
 
@@ -273,10 +245,7 @@ impl<R: Real> PositionBased<R> {
         let bad = |(x, v): (&Particle<R>, &Particle<R>)| !x.xyz().is_finite() || !v.xyz().is_finite();
         match self.particles.iter().zip(&self.velocities).position(bad) {
             None => Ok(()),
-            Some(index) => {
-                let (cloth, vertex) = model.user_vertex(index);
-                Err(StepError::NonFinite { cloth: cloth.to_owned(), vertex })
-            }
+            Some(index) => Err(StepError::non_finite(model, index)),
         }
     }
 
@@ -342,9 +311,6 @@ impl<'a, R: Real> Arrays<'a, R> {
         }
     }
 }
-
-/// How fast cloth that begins inside a body leaves it, in m/s: slow enough to look like being pushed.
-const LIFT_SPEED: f64 = 0.5;
 
 /// What is the same in every substep of a frame.
 struct Substep<'a, R: Real> {
@@ -459,7 +425,7 @@ impl<'a, R: Real> Substep<'a, R> {
         for obstacle in obstacles {
             let x = self.position(&arrays.particles, i);
             let previous = || self.position(&arrays.previous, i);
-            if let Some(touch) = obstacle.touch(x, previous, self) {
+            if let Some(touch) = obstacle.touch(x, previous, self.thickness, self.step.to_f64()) {
                 let (moved, lifted) = contact::project(&touch, x, previous());
                 shift(&arrays.particles, i, moved - x);
                 shift(&arrays.previous, i, lifted - previous());
@@ -507,7 +473,7 @@ impl<'a, R: Real> Substep<'a, R> {
         }
         let x = middle(&arrays.particles);
         let previous = || middle(&arrays.previous);
-        let Some(touch) = obstacle.touch(x, previous, self) else { return };
+        let Some(touch) = obstacle.touch(x, previous, self.thickness, self.step.to_f64()) else { return };
         let (moved, lifted) = contact::project(&touch, x, previous());
         let (push, lift) = (moved - x, lifted - previous());
         for (end, w_i) in ends.into_iter().zip(w) {
@@ -559,48 +525,4 @@ fn way_out(x: Vec3<f64>, obstacles: &[Obstacle], reach: f64) -> Vec3<f64> {
 fn shift<R: Real>(displacements: &Shared<'_, Particle<R>>, vertex: usize, by: Vec3<f64>) {
     let particle = displacements.get(vertex);
     displacements.set(vertex, Particle::new(particle.xyz() + by.cast(), particle.inverse_mass()));
-}
-
-impl Obstacle {
-    /// What a point that came from `previous` touches, if it does.
-    #[inline]
-    fn touch<R: Real>(
-        &self,
-        x: Vec3<f64>,
-        previous: impl Fn() -> Vec3<f64>,
-        substep: &Substep<'_, R>,
-    ) -> Option<Touch> {
-        let probe = self.after.probe_within(x, substep.thickness)?;
-        let gap = probe.distance - substep.thickness;
-        (gap < 0.0).then(|| Touch {
-            gap,
-            previous_gap: self.before.probe(previous()).distance - substep.thickness,
-            normal: probe.normal,
-            surface_step: self.surface_step(x),
-            friction: self.friction,
-            lift_limit: LIFT_SPEED * substep.step.to_f64(),
-        })
-    }
-
-    /// How far the body's point at `x` came in the substep.
-    fn surface_step(&self, x: Vec3<f64>) -> Vec3<f64> {
-        self.motion.map_or(Vec3::ZERO, |(before, after)| x - before.apply(after.undo(x)))
-    }
-}
-
-/// Adds up the time of stages on the leading thread.
-struct Stopwatch<'a> {
-    clock: &'a dyn super::Clock,
-    leads: bool,
-    last: f64,
-}
-
-impl Stopwatch<'_> {
-    fn lap(&mut self, stage: &mut f64) {
-        if self.leads {
-            let now = self.clock.seconds();
-            *stage += now - self.last;
-            self.last = now;
-        }
-    }
 }

@@ -22,7 +22,7 @@
 use super::particle::Bundle;
 use super::position_based::{self, Sweeps};
 use super::sweep::{Element, Measure, Place, Sweep, Visit};
-use super::{PRECISION, SolverKind, iterations, substeps};
+use super::{Need, PRECISION, SolverKind, iterations, substeps};
 use crate::energy::{Batch, Constraint, Energy, Multiplier, Term, WideRest};
 use crate::math::{Real, Scalar, Vec3};
 use crate::parallel::Worker;
@@ -40,6 +40,7 @@ pub const KIND: SolverKind = SolverKind {
     build: |settings| position_based::build(settings, sweeps(), sweeps()),
     reads_k: false,
     reads_damping: true,
+    needs: Need::Constraints,
 };
 
 fn sweeps<R: Real>() -> Sweeps<R>

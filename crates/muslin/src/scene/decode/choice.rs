@@ -5,12 +5,13 @@
 //! because "unknown" would be the wrong word for them; a name that enters the catalogue is found there first.
 
 use crate::catalog;
+use crate::energy::{self, EnergyKind};
 use crate::parameter::{Entry, Parameter, Setting, Settings};
 use crate::scene::cursor::Table;
 use crate::scene::description::Choice;
 use crate::scene::finding::quote;
 use crate::scene::suggest::nearest;
-use crate::solver::{self, SolverKind};
+use crate::solver::{self, Need, SolverKind};
 
 /// Keys that not every solver reads.
 const K: &str = "k";
@@ -37,6 +38,8 @@ pub(super) struct Family {
     preset: Option<f64>,
     /// The solver of the scene, where that matters.
     solver: Option<&'static Entry>,
+    /// The models among which it chooses; empty for solvers.
+    models: &'static [EnergyKind],
 }
 
 impl Family {
@@ -50,6 +53,7 @@ impl Family {
             promised_keys: &[],
             preset: None,
             solver: None,
+            models: &[],
         }
     }
 
@@ -63,6 +67,7 @@ impl Family {
             promised_keys: &["compression", "slack"],
             preset,
             solver,
+            models: energy::STRETCH,
         }
     }
 
@@ -76,13 +81,14 @@ impl Family {
             promised_keys: &[],
             preset,
             solver,
+            models: energy::BEND,
         }
     }
 
     /// Reads the table of a choice.
     pub(super) fn choice(&self, t: &mut Table<'_, '_>) -> Option<Choice> {
         let entry = match t.get(self.key) {
-            Some(item) => item.refine(|v| v.text(), |name| self.find(name)),
+            Some(item) => item.refine(|v| v.text(), |name| self.find(name).and_then(|entry| self.suited(entry))),
             None => self.find(self.default).map_err(|message| t.error(message)).ok(),
         };
         let Some(entry) = entry else {
@@ -108,6 +114,33 @@ impl Family {
         })
     }
 
+    /// A model for which the solver of the scene is defined.
+    fn suited(&self, entry: &'static Entry) -> Result<&'static Entry, String> {
+        let Some(solver) = self.solver_kind() else { return Ok(entry) };
+        let suits = |model: &&EnergyKind| solver.needs.met_by(model.forms);
+        match self.models.iter().find(|model| model.entry.name == entry.name) {
+            Some(model) if !suits(&model) => {
+                let names: Vec<&str> = self.models.iter().filter(suits).map(|model| model.entry.name).collect();
+                let (name, solver) = (entry.name, solver.entry.name);
+                let others = names.join(", ");
+                Err(format!("solver {solver:?} is not defined for {} {name:?}; it is for: {others}", self.noun))
+            }
+            _ => Ok(entry),
+        }
+    }
+
+    /// A rigid constraint is no potential: its energy would be zero or infinite.
+    fn check_rigid(&self, t: &mut Table<'_, '_>, settings: &Settings) {
+        let Some(kind) = self.solver_kind() else { return };
+        let takes_rigid = matches!(kind.needs, Need::Constraints | Need::Nothing);
+        if !takes_rigid && settings.number(COMPLIANCE) == Some(0.0) {
+            let name = kind.entry.name;
+            let message =
+                format!("solver {name:?} works with forces, and a rigid constraint (0) has none; give more than 0");
+            t.key_error(COMPLIANCE, message);
+        }
+    }
+
     fn refuse_promised_keys(&self, t: &mut Table<'_, '_>, entry: &'static Entry) {
         let absent = |key: &&str| !entry.parameters.iter().any(|parameter| parameter.name == *key);
         for key in t.given(self.promised_keys).into_iter().filter(absent) {
@@ -131,6 +164,7 @@ impl Family {
             }
         }
         self.check_damping(t, &settings);
+        self.check_rigid(t, &settings);
         (form.is_some() || entry.one_of.is_empty()).then_some(settings)
     }
 

@@ -1,0 +1,167 @@
+//! Sums over the elements of a term in double precision: what the solvers that work with forces ask of every energy.
+//!
+//! Internal damping is a potential too, quadratic in the step and exact to differentiate:
+//!
+//! ```text
+//! D(x) = τ/(2 h α) ‖∇C(xⁿ)·(x − xⁿ)‖²        τ time constant [s], h substep [s], xⁿ its start
+//! ```
+//!
+//! so that the damping force is τ/α ∇C Ċ: the time constant times the stiffness times the rate.
+//!
+//! Elements of a colour share no vertex, and sums of numbers are made of pieces of fixed size, so no result depends on the
+//! number of threads.
+
+use crate::energy::{Batch, Constraint, Energy, Multiplier, Treatment};
+use crate::math::{Dual, Mat3, Vec3};
+use crate::parallel::{Shared, Worker};
+
+/// Elements whose energies are summed into one number.
+const PIECE: usize = 512;
+
+/// Where an energy is evaluated.
+#[derive(Clone, Copy, Debug)]
+pub struct Instant<'a> {
+    /// x, in m.
+    pub positions: &'a [Vec3<f64>],
+    /// xⁿ, in m: where the substep began.
+    pub previous: &'a [Vec3<f64>],
+    /// h, in s; infinite for a state at rest, which damps nothing.
+    pub step: f64,
+}
+
+/// The sums of one term.
+pub trait Elastic {
+    /// The vertices of every element, in the order of the batch.
+    fn each_stencil(&self, visit: &mut dyn FnMut(&[u32]));
+    /// How many numbers [`values`](Self::values) gives.
+    fn piece_count(&self) -> usize;
+    /// Σψ + D, in J, in pieces: those of this worker's share, at `first` of `out` and on.
+    fn values(&self, worker: &Worker<'_>, at: Instant<'_>, out: &Shared<'_, f64>, first: usize);
+    /// Adds ∂(ψ + D)/∂x, in N, to each vertex; a barrier after each colour.
+    fn add_gradient(&self, worker: &Worker<'_>, at: Instant<'_>, out: &Shared<'_, Vec3<f64>>);
+    /// Adds ∂²(ψ + D)/∂xᵢ∂xⱼ, in N/m, to the blocks that `slots` names, N² for each element; a barrier after each colour.
+    ///
+    /// A slot of `u32::MAX` is one that is not wanted.
+    fn add_stiffness(
+        &self,
+        worker: &Worker<'_>,
+        at: Instant<'_>,
+        treatment: Treatment,
+        slots: &[u32],
+        out: &Shared<'_, Mat3>,
+    );
+    /// Adds ∂²ψ/∂x² d, in N, to each vertex, from the exact Hessian; a barrier after each colour.
+    fn add_product(&self, worker: &Worker<'_>, x: &[Vec3<f64>], d: &[Vec3<f64>], out: &Shared<'_, Vec3<f64>>);
+}
+
+impl<E: Energy<N>, const N: usize> Batch<E, N> {
+    /// The constraint at the start of the substep and how far it has moved since, times τ/(hα); `None` without damping.
+    #[inline]
+    fn drag(&self, e: usize, at: Instant<'_>) -> Option<(E::Row<f64>, Moved<E, N>)> {
+        let rate = self.damping() / at.step;
+        if rate == 0.0 {
+            return None;
+        }
+        let stencil = &self.stencils()[e];
+        let row = E::row(&self.rest()[e], &stencil.map(|v| at.previous[v as usize]));
+        let compliance = row.compliance();
+        let moved = stencil.map(|v| at.positions[v as usize] - at.previous[v as usize]);
+        (compliance > 0.0).then(|| (row, row.along(&moved) * (rate / compliance)))
+    }
+}
+
+/// The type of C of a model.
+type Moved<E, const N: usize> = <<E as Energy<N>>::Row<f64> as Constraint<f64, N>>::Multiplier;
+
+impl<E: Energy<N>, const N: usize> Elastic for Batch<E, N> {
+    fn each_stencil(&self, visit: &mut dyn FnMut(&[u32])) {
+        self.stencils().iter().for_each(|stencil| visit(stencil));
+    }
+
+    fn piece_count(&self) -> usize {
+        self.stencils().len().div_ceil(PIECE)
+    }
+
+    fn values(&self, worker: &Worker<'_>, at: Instant<'_>, out: &Shared<'_, f64>, first: usize) {
+        let count = self.stencils().len();
+        for piece in worker.share_pieces(self.piece_count()) {
+            let mut sum = 0.0;
+            for e in piece * PIECE..count.min((piece + 1) * PIECE) {
+                sum += E::value(&self.rest()[e], &self.stencils()[e].map(|v| at.positions[v as usize]));
+                if let Some((row, pull)) = self.drag(e, at) {
+                    // ‖∇C·d‖²τ/(2hα) from (∇C·d)τ/(hα).
+                    sum += 0.5 * pull.norm_squared() * row.compliance() * at.step / self.damping();
+                }
+            }
+            out.set(first + piece, sum);
+        }
+    }
+
+    fn add_gradient(&self, worker: &Worker<'_>, at: Instant<'_>, out: &Shared<'_, Vec3<f64>>) {
+        for color in self.colors() {
+            for e in worker.share(color.clone()) {
+                let stencil = &self.stencils()[e];
+                let mut gradient = E::gradient(&self.rest()[e], &stencil.map(|v| at.positions[v as usize]));
+                if let Some((row, pull)) = self.drag(e, at) {
+                    for i in 0..N {
+                        gradient[i] += row.pull(i, pull);
+                    }
+                }
+                for (&v, g) in stencil.iter().zip(gradient) {
+                    out.set(v as usize, out.get(v as usize) + g);
+                }
+            }
+            worker.barrier();
+        }
+    }
+
+    fn add_stiffness(
+        &self,
+        worker: &Worker<'_>,
+        at: Instant<'_>,
+        treatment: Treatment,
+        slots: &[u32],
+        out: &Shared<'_, Mat3>,
+    ) {
+        let rate = self.damping() / at.step;
+        for color in self.colors() {
+            for e in worker.share(color.clone()) {
+                let (stencil, rest) = (&self.stencils()[e], &self.rest()[e]);
+                let blocks = treatment.stiffness::<E, N>(rest, &stencil.map(|v| at.positions[v as usize]));
+                let drag = (rate > 0.0).then(|| E::square(rest, &stencil.map(|v| at.previous[v as usize])));
+                for i in 0..N {
+                    for j in 0..N {
+                        let slot = slots[(e * N + i) * N + j];
+                        if slot != u32::MAX {
+                            let mut block = out.get(slot as usize) + blocks[i][j];
+                            if let Some(drag) = &drag {
+                                block += drag[i][j] * rate;
+                            }
+                            out.set(slot as usize, block);
+                        }
+                    }
+                }
+            }
+            worker.barrier();
+        }
+    }
+
+    fn add_product(&self, worker: &Worker<'_>, x: &[Vec3<f64>], d: &[Vec3<f64>], out: &Shared<'_, Vec3<f64>>) {
+        for color in self.colors() {
+            for e in worker.share(color.clone()) {
+                let stencil = &self.stencils()[e];
+                let dual = |x: f64, d: f64| Dual { value: x, derivative: d };
+                let seeded = stencil.map(|v| {
+                    let (x, d) = (x[v as usize], d[v as usize]);
+                    Vec3::new(dual(x.x, d.x), dual(x.y, d.y), dual(x.z, d.z))
+                });
+                let rest = E::cast::<Dual<f64>>(&self.rest()[e..=e]);
+                for (&v, g) in stencil.iter().zip(E::gradient(&rest, &seeded)) {
+                    let product = Vec3::new(g.x.derivative, g.y.derivative, g.z.derivative);
+                    out.set(v as usize, out.get(v as usize) + product);
+                }
+            }
+            worker.barrier();
+        }
+    }
+}

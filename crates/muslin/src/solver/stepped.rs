@@ -1,0 +1,205 @@
+//! The frame of the solvers that work with forces, in double precision; they differ in how they step.
+//!
+//! ```text
+//! for each substep
+//!     predict    damping, wind and gravity; then y, where every vertex would go alone; pins where their paths lead
+//!     solve      the scheme: from xⁿ and y to x and v
+//!     collide    vertices out of the colliders, with friction
+//! ```
+
+use super::script::{Obstacle, Script};
+use super::{Context, Solver, Stages, StepError, StepReport, Stopwatch};
+use crate::energy::contact;
+use crate::force::Push;
+use crate::math::Vec3;
+use crate::model::Model;
+use crate::motion::Pose;
+use crate::state::State;
+
+/// How a solver makes one substep.
+pub(super) trait Scheme: Send + Sync {
+    /// Gets ready for a frame: the place to allocate, which the second frame finds done.
+    fn prepare(&mut self, context: &Context<'_>, motion: &Motion, step: f64) -> Result<(), StepError>;
+
+    /// Moves [`Motion::positions`] and [`Motion::velocities`] over one substep.
+    fn step(&mut self, substep: &Substep<'_>, motion: &mut Motion) -> Result<Outcome, StepError>;
+
+    /// What the next frame needs besides positions and velocities, for the state to carry.
+    fn remember(&self, _history: &mut Vec<Vec3<f64>>) {}
+
+    /// The reverse, at the start of a frame; empty at the start of a run.
+    fn recall(&mut self, _history: &[Vec3<f64>]) {}
+}
+
+/// How a substep went.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Outcome {
+    /// Iterations of the scheme.
+    pub(super) iterations: u32,
+    /// How far from solved it was left; each solver says in which measure.
+    pub(super) residual: f64,
+    /// The longest step with which the scheme would be stable, in s, where there is one.
+    pub(super) stable_step: Option<f64>,
+}
+
+/// What a substep works with and does not change.
+pub(super) struct Substep<'a> {
+    pub(super) context: &'a Context<'a>,
+    pub(super) model: &'a Model,
+    /// The bodies.
+    pub(super) obstacles: &'a [Obstacle],
+    /// h, in s.
+    pub(super) step: f64,
+    /// Simulated time at the start, in s.
+    pub(super) time: f64,
+}
+
+/// The moving things of a substep.
+#[derive(Default)]
+pub(super) struct Motion {
+    /// x, in m: xⁿ before the scheme, where held vertices are already at their targets; x after it.
+    pub(super) positions: Vec<Vec3<f64>>,
+    /// v, in m/s: with damping, wind and gravity before the scheme, of the whole substep after it.
+    pub(super) velocities: Vec<Vec3<f64>>,
+    /// xⁿ, in m.
+    pub(super) previous: Vec<Vec3<f64>>,
+    /// y = xⁿ + h v, in m; the target of a held vertex.
+    pub(super) predicted: Vec<Vec3<f64>>,
+    /// 1/m, in 1/kg; zero for a held vertex.
+    pub(super) inverse_masses: Vec<f64>,
+    pushes: Vec<Push<f64>>,
+}
+
+impl Motion {
+    /// v = (x − xⁿ)/h of every vertex: what most schemes end with.
+    pub(super) fn set_velocities(&mut self, step: f64) {
+        for ((v, x), previous) in self.velocities.iter_mut().zip(&self.positions).zip(&self.previous) {
+            *v = (*x - *previous) * (1.0 / step);
+        }
+    }
+
+    /// Damping, wind and gravity, then y; pins where their paths lead.
+    fn predict(&mut self, model: &Model, step: f64, pin_poses: &[Option<Pose>]) {
+        if let Some(wind) = &model.wind {
+            for (push, triangle) in self.pushes.iter_mut().zip(&model.triangles) {
+                let corners = triangle.map(|v| v as usize);
+                *push = wind.push(corners.map(|v| self.positions[v]), corners.map(|v| self.velocities[v]));
+            }
+            for (i, v) in self.velocities.iter_mut().enumerate() {
+                let around = model.vertex_triangles.of(i as u32).iter();
+                let push = around.fold(Push::default(), |sum, &t| sum.plus(self.pushes[t as usize]));
+                *v += push.velocity_step(self.inverse_masses[i], step);
+            }
+        }
+        self.previous.clone_from(&self.positions);
+        for cloth in &model.cloths {
+            let decay = libm::exp(-cloth.damping * step);
+            for i in cloth.vertices.clone() {
+                self.velocities[i] = self.velocities[i] * decay + model.gravity * step;
+                self.predicted[i] = self.positions[i] + self.velocities[i] * step;
+            }
+        }
+        for pinned in &model.pinned {
+            let i = pinned.vertex as usize;
+            if let Some(pose) = &pin_poses[pinned.pin as usize] {
+                let target = pose.apply(model.initial_positions[i]);
+                self.velocities[i] = (target - self.positions[i]) * (1.0 / step);
+                self.positions[i] = target;
+                self.predicted[i] = target;
+                self.inverse_masses[i] = 0.0;
+            } else {
+                self.inverse_masses[i] = model.inverse_masses[i];
+            }
+        }
+    }
+
+    /// Vertices out of the bodies: the velocity changes by what the position does.
+    fn collide(&mut self, model: &Model, obstacles: &[Obstacle], step: f64) {
+        for i in 0..self.positions.len() {
+            if self.inverse_masses[i] == 0.0 {
+                continue;
+            }
+            for obstacle in obstacles {
+                let (x, previous) = (self.positions[i], self.previous[i]);
+                if let Some(touch) = obstacle.touch(x, || previous, model.thickness, step) {
+                    let (moved, lifted) = contact::project(&touch, x, previous);
+                    self.velocities[i] += ((moved - x) - (lifted - previous)) * (1.0 / step);
+                    self.positions[i] = moved;
+                    self.previous[i] = lifted;
+                }
+            }
+        }
+    }
+}
+
+/// A solver made of a scheme.
+pub(super) struct Stepped<S> {
+    scheme: S,
+    substeps: u32,
+    motion: Motion,
+    script: Script,
+}
+
+impl<S: Scheme> Stepped<S> {
+    /// With so many substeps in a frame.
+    pub(super) fn new(scheme: S, substeps: u32) -> Self {
+        Self { scheme, substeps, motion: Motion::default(), script: Script::default() }
+    }
+
+    fn load(&mut self, model: &Model, state: &State, dt: f64) {
+        let motion = &mut self.motion;
+        motion.positions.clone_from(&state.positions);
+        motion.velocities.clone_from(&state.velocities);
+        motion.previous.clone_from(&state.positions);
+        motion.predicted.clone_from(&state.positions);
+        motion.inverse_masses.clone_from(&model.inverse_masses);
+        motion.pushes.resize(if model.wind.is_some() { model.triangles.len() } else { 0 }, Push::default());
+        self.script.load(model, state.time, dt, self.substeps);
+        for (pinned, poses) in model.pinned.iter().map(|pinned| (pinned, self.script.pin_poses(0))) {
+            if poses[pinned.pin as usize].is_some() {
+                motion.inverse_masses[pinned.vertex as usize] = 0.0;
+            }
+        }
+    }
+}
+
+impl<S: Scheme> Solver for Stepped<S> {
+    fn advance(&mut self, context: &Context<'_>, state: &mut State, dt: f64) -> Result<StepReport, StepError> {
+        let mut watch = Stopwatch::new(context.clock, true);
+        let mut report = StepReport { substeps: self.substeps, ..StepReport::default() };
+        let mut stages = Stages::default();
+        let model = context.model;
+        let step = dt / f64::from(self.substeps);
+        self.load(model, state, dt);
+        self.scheme.recall(&state.history);
+        self.scheme.prepare(context, &self.motion, step)?;
+        watch.lap(&mut stages.update);
+        for s in 0..self.substeps {
+            let obstacles = self.script.obstacles(s as usize);
+            self.motion.predict(model, step, self.script.pin_poses(s as usize));
+            watch.lap(&mut stages.predict);
+            let substep = Substep { context, model, obstacles, step, time: state.time + step * f64::from(s) };
+            let outcome = self.scheme.step(&substep, &mut self.motion)?;
+            watch.lap(&mut stages.solve);
+            self.motion.collide(model, obstacles, step);
+            watch.lap(&mut stages.collide);
+            report.iterations = report.iterations.saturating_add(outcome.iterations);
+            report.residual = outcome.residual;
+            report.stable_step = match (report.stable_step, outcome.stable_step) {
+                (Some(a), Some(b)) => Some(a.min(b)),
+                (a, b) => a.or(b),
+            };
+        }
+        let bad = |(x, v): (&Vec3<f64>, &Vec3<f64>)| !x.is_finite() || !v.is_finite();
+        if let Some(index) = self.motion.positions.iter().zip(&self.motion.velocities).position(bad) {
+            return Err(StepError::non_finite(model, index));
+        }
+        state.positions.clone_from(&self.motion.positions);
+        state.velocities.clone_from(&self.motion.velocities);
+        state.history.clear();
+        self.scheme.remember(&mut state.history);
+        state.time += dt;
+        watch.lap(&mut stages.update);
+        Ok(StepReport { stages, ..report })
+    }
+}
