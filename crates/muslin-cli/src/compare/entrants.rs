@@ -24,6 +24,7 @@ const FEWEST_SUBSTEPS: i64 = 100;
 #[derive(Debug)]
 pub(crate) struct Entrant {
     pub(crate) label: String,
+    pub(crate) solver: String,
     pub(crate) is_reference: bool,
     /// The scene as it would be run, or why it cannot be.
     pub(crate) scene: Result<Scene, String>,
@@ -41,7 +42,7 @@ pub(crate) struct Field {
 pub(crate) fn gather(arguments: &CompareArguments, file: &SceneFile, own: &Parsed) -> Result<Field, Failure> {
     let enter = |item: Item| {
         let scene = scene_of(&item, arguments, file, &own.scene);
-        Entrant { label: item.label, is_reference: false, scene }
+        Entrant { label: item.label, solver: item.solver, is_reference: false, scene }
     };
     let mut entrants: Vec<Entrant> = Vec::new();
     for text in &arguments.solvers {

@@ -13,7 +13,7 @@ const PROBE: &str = "[[cloth]]\ngrid = { size = [1, 1], cells = [1, 1] }\n\
 pub(crate) struct Item {
     /// What it is called in the table and the picture.
     pub(crate) label: String,
-    solver: String,
+    pub(crate) solver: String,
     settings: Vec<Override>,
 }
 

@@ -41,7 +41,7 @@ pub(crate) struct Reference {
 pub(crate) struct Row {
     pub(crate) label: String,
     pub(crate) is_reference: bool,
-    pub(crate) solver: Option<&'static str>,
+    pub(crate) solver: String,
     pub(crate) settings: BTreeMap<&'static str, Value>,
     /// `"done"` or `"failed"`.
     pub(crate) outcome: &'static str,
@@ -83,7 +83,7 @@ impl Row {
             Value::String(word) => format!(", {key} {word}"),
             number => format!(", {key} {number}"),
         });
-        format!("{}{}", self.solver.unwrap_or("none"), settings.collect::<String>())
+        format!("{}{}", self.solver, settings.collect::<String>())
     }
 }
 

@@ -105,7 +105,15 @@ mod tests {
             distance_max: vec![Some(0.0), Some(9.0), Some(8.0)],
         };
         let settings = Settings::default();
-        Trial { label: "a".into(), is_reference: false, solver: None, settings, fate, series, state_hash: None }
+        Trial {
+            label: "a".into(),
+            is_reference: false,
+            solver: "xpbd".into(),
+            settings,
+            fate,
+            series,
+            state_hash: None,
+        }
     }
 
     #[test]

@@ -59,7 +59,7 @@ pub(crate) type Track = Vec<Vec<Vec3<f64>>>;
 pub(crate) struct Trial {
     pub(crate) label: String,
     pub(crate) is_reference: bool,
-    pub(crate) solver: Option<&'static str>,
+    pub(crate) solver: String,
     pub(crate) settings: Settings,
     pub(crate) fate: Fate,
     pub(crate) series: Series,
@@ -80,7 +80,7 @@ impl Trial {
         let mut trial = Self {
             label: entrant.label.clone(),
             is_reference: entrant.is_reference,
-            solver: None,
+            solver: entrant.solver.clone(),
             settings: Settings::default(),
             fate: Fate::Done,
             series: Series::default(),
@@ -89,7 +89,6 @@ impl Trial {
         trial.fate = match &entrant.scene {
             Err(reason) => Fate::Failed(reason.clone()),
             Ok(scene) => {
-                trial.solver = Some(scene.solver.entry.name);
                 trial.settings = scene.solver.settings.clone();
                 trial.simulate(scene, start, track)
             }

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! Colours are those of Okabe and Ito, Color Universal Design (2008), which stay apart for colour-blind eyes; yellow is
-//! left out, being too light on white. Marks and dashes tell runs apart without colours. The font is a part of DejaVu
-//! Sans, so that the picture needs none from the system.
+//! left out, being too light on white. Marks and dashes tell runs apart without colours. The font is embedded, so
+//! that the picture needs none from the system.
 
 mod axis;
 mod panel;
@@ -46,7 +46,9 @@ const MARKS: [Mark; 4] = [Mark::Circle, Mark::Square, Mark::Triangle, Mark::Diam
 /// Letters of a label that are shown.
 const LONGEST_LABEL: usize = 44;
 /// A run whose energy leaves the range of the reference by more than this many times that range is cut off.
-const OUTLIER: f64 = 4.0;
+const OUTLIER: f64 = 1.5;
+/// A logarithmic axis begins at this share of the lowest peak: the way up from zero at the start says little.
+const FOOT: f64 = 0.01;
 /// Strains that differ by more than this factor are shown by their logarithm.
 const WIDE: f64 = 20.0;
 
@@ -87,15 +89,17 @@ fn runs(record: &Record) -> Vec<Run<'_>> {
     let mut next = 0;
     let mut look = |row: &Row| {
         if row.is_reference {
-            return Look { color: BLACK, width: 3.0, is_dashed: false, mark: Mark::None };
+            return Look { color: BLACK, width: 2.5, is_dashed: true, mark: Mark::None };
         }
         let i = next;
         next += 1;
         let is_dashed = i / COLORS.len() % 2 == 1;
-        Look { color: COLORS[i % COLORS.len()], width: 2.5, is_dashed, mark: MARKS[i % MARKS.len()] }
+        Look { color: COLORS[i % COLORS.len()], width: 2.5, is_dashed, mark: MARKS[(i + i / 12) % MARKS.len()] }
     };
     let run = |row| Some(Run { row, series: row.series.as_ref()?, look: look(row), label: shortened(&row.label) });
-    record.solvers.iter().filter_map(run).collect()
+    let mut runs: Vec<Run<'_>> = record.solvers.iter().filter_map(run).collect();
+    runs.sort_by_key(|run| run.row.is_reference); // last, so that its dashes are seen on what it agrees with
+    runs
 }
 
 /// A label that leaves room for others, without what the font does not have.
@@ -125,8 +129,8 @@ fn legend(runs: &[Run<'_>]) -> Vec<Entry> {
         let cost = result.summary.median_wall_ms.map_or(String::new(), |ms| format!(", {} ms", three_digits(ms)));
         let failed = if result.is_done() { "" } else { ", failed" };
         let words = format!("{label}{role}{cost}{failed}");
-        // Words in 17 pixels are about 9.6 wide a letter; beyond that is room.
-        let width = 90.0 + 10.0 * words.chars().count() as f64;
+        // A letter of 17 pixels is about 9 wide; the rest is the line before it and room after it.
+        let width = 90.0 + 9.2 * words.chars().count() as f64;
         if x + width > WIDTH as f64 && x > MARGIN {
             (row, x) = (row + 1, MARGIN);
         }
@@ -201,7 +205,7 @@ fn over_time<B: DrawingBackend>(pen: &Pen<'_, B>, runs: &[Run<'_>], top: f64) ->
     let diagrams = [
         (panel((0, 0), "Total energy since the start", "energy [J]", Some(energy_axis(&energy))), energy),
         (panel((1, 0), "Largest strain of an edge", "strain [%]", strain_axis(&strain)), strain),
-        (panel((0, 1), "Distance to the reference", "rms over vertices [mm]", distance_axis(&distance)), distance),
+        (panel((0, 1), "Distance to the reference", "rms over vertices [mm]", tall_axis(&distance)), distance),
     ];
     for ((panel, has_data), curves) in diagrams {
         panel.lay_out(pen)?;
@@ -249,23 +253,27 @@ fn energy_axis(curves: &[(&Run<'_>, Curve)]) -> Axis {
     Axis::linear(min, max, true)
 }
 
+/// Logarithmic where strains are far apart.
 fn strain_axis(curves: &[(&Run<'_>, Curve)]) -> Option<Axis> {
-    let values = values(curves);
-    let (_, max) = bounds(values.iter().copied())?;
-    let peaks = curves.iter().filter(|(run, _)| run.row.is_done());
-    let peaks = peaks.filter_map(|(_, curve)| bounds(curve.points.iter().map(|(_, y)| *y)).map(|(_, peak)| peak));
-    let lowest = peaks.filter(|peak| *peak > 0.0).fold(max, f64::min);
-    if max <= 0.0 {
-        None
-    } else if max > WIDE * lowest {
-        Axis::log(values, 0.1, 1.0)
-    } else {
-        Some(Axis::linear(0.0, 1.05 * max, false))
+    let (_, max) = bounds(values(curves)).filter(|(_, max)| *max > 0.0)?;
+    match lowest_peak(curves) {
+        Some(lowest) if max > WIDE * lowest => tall_axis(curves),
+        _ => Some(Axis::linear(0.0, 1.05 * max, false)),
     }
 }
 
-fn distance_axis(curves: &[(&Run<'_>, Curve)]) -> Option<Axis> {
-    Axis::log(values(curves), 0.1, 1.0)
+/// A logarithmic axis on which all peaks are seen.
+fn tall_axis(curves: &[(&Run<'_>, Curve)]) -> Option<Axis> {
+    let foot = FOOT * lowest_peak(curves)?;
+    Axis::log(values(curves).into_iter().filter(|value| *value >= foot), 0.1, 1.0)
+}
+
+/// The smallest of the largest values of the runs, of those that have any.
+fn lowest_peak(curves: &[(&Run<'_>, Curve)]) -> Option<f64> {
+    let peak = |curve: &Curve| bounds(curve.points.iter().map(|(_, y)| *y)).map(|(_, peak)| peak);
+    let any_done = curves.iter().any(|(run, _)| run.row.is_done());
+    let chosen = curves.iter().filter(|(run, _)| run.row.is_done() || !any_done);
+    chosen.filter_map(|(_, curve)| peak(curve)).filter(|peak| *peak > 0.0).reduce(f64::min)
 }
 
 /// What a run is off by, and what it costs: the reference is an upright line, since its error is zero by definition.
