@@ -31,13 +31,13 @@ use muslin::model::Cloth;
 use muslin::solver::StepError;
 use muslin_io::{IoError, file_stem, write_obj};
 
+pub(crate) use folder::Folder;
 pub(crate) use interrupt::Interrupt;
 pub(crate) use plan::{Plan, all_cores, plan};
 pub(crate) use progress::{Progress, time_in_words};
 
 use caches::Caches;
 use checkpoint::Checkpoint;
-use folder::Folder;
 use lock::Lock;
 use report::{Frame, Outcome, Report, StagesMs, Summary};
 use reserve::Reserve;

@@ -189,6 +189,16 @@ impl Need {
             Self::Nothing => true,
         }
     }
+
+    /// The same for a person: what a model has to be given as.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::Constraints => "a constraint C with a compliance",
+            Self::Potentials => "a potential with forces and their derivatives",
+            Self::Projections => "the distance to a projection, the nearest shape that costs nothing",
+            Self::Nothing => "nothing: it has a stiffness of its own, and takes no notice of the model's",
+        }
+    }
 }
 
 /// The solver of a name.
