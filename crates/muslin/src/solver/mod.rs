@@ -3,14 +3,15 @@
 //! All of them solve one problem, `x⁺ = argmin ½‖x − y‖²_M/h² + E(x)` with `y = x + h v + h² M⁻¹ f`, by different means.
 
 mod elastic;
+mod linear;
 mod particle;
 mod position_based;
 mod script;
-#[expect(dead_code, reason = "the solvers that step with forces follow")]
 mod stepped;
 mod sweep;
 
 pub mod pbd;
+pub mod projective;
 pub mod xpbd;
 
 pub use elastic::{Elastic, Instant};
@@ -102,6 +103,12 @@ pub enum StepError {
         /// The vertex, as the user numbers it.
         vertex: usize,
     },
+    /// A linear system could not be solved.
+    #[error(
+        "the system of the solver could not be factorised; \
+         look for an extreme number in the scene (density, stiffness, damping), or use more substeps"
+    )]
+    NotDefinite,
 }
 
 impl StepError {
@@ -179,7 +186,7 @@ pub fn find(name: &str) -> Option<&'static SolverKind> {
 }
 
 /// Every solver.
-pub const SOLVERS: &[SolverKind] = &[xpbd::KIND, pbd::KIND];
+pub const SOLVERS: &[SolverKind] = &[xpbd::KIND, pbd::KIND, projective::KIND];
 
 const fn substeps(default: i64) -> Parameter {
     Parameter {

@@ -10,6 +10,7 @@ mod friction;
 mod fuzz_scenes;
 mod order;
 mod pins;
+mod projective;
 mod scene_reference;
 mod statics;
 mod stiffness;
