@@ -432,7 +432,8 @@ fn refuse_other_forms(scene: &Scene, index: usize, terms: &[Box<dyn Term>], prob
 fn warn_of_unused_models(scene: &Scene, problems: &mut Problems) {
     let name = scene.solver.entry.name;
     if solver::find(name).is_some_and(|kind| kind.needs == Need::Nothing) {
-        let message = format!("solver {name:?} has a stiffness of its own: material.stretch and material.bend are not used");
+        let message =
+            format!("solver {name:?} has a stiffness of its own: material.stretch and material.bend are not used");
         problems.warning("solver.kind", message);
     }
 }

@@ -174,9 +174,9 @@ impl Clusters {
         let origin = members.first().map_or(Vec3::ZERO, |m| x[m.vertex as usize]);
         let arm = |m: &Member| x[m.vertex as usize] - origin;
         let center = members.iter().fold(Vec3::ZERO, |sum, m| sum + arm(m) * m.weight) * shape.inverse_weight;
-        let cross = members.iter().fold(Mat3::ZERO, |sum, m| {
-            sum + Mat3::outer(arm(m) - center, (m.rest - shape.center) * m.weight)
-        });
+        let cross = members
+            .iter()
+            .fold(Mat3::ZERO, |sum, m| sum + Mat3::outer(arm(m) - center, (m.rest - shape.center) * m.weight));
         let rotation = polar_rotation(&cross);
         let map = match self.mode {
             Mode::Rigid => rotation,
@@ -368,16 +368,20 @@ mod tests {
         let mut clusters = Clusters::new(Mode::Rigid);
         clusters.add(&Patch { rest: &rest, edges: &[], first_vertex: 0 }, 0.0);
         clusters.weigh(&vec![1e-3; rest.len()], |v| v == 0 || v == 8);
-        let x: Vec<Vec3<f64>> =
-            rest.iter().enumerate().map(|(v, p)| *p - Vec3::new(0.0, if v == 0 || v == 8 { 0.0 } else { 0.01 }, 0.0)).collect();
+        let x: Vec<Vec3<f64>> = rest
+            .iter()
+            .enumerate()
+            .map(|(v, p)| *p - Vec3::new(0.0, if v == 0 || v == 8 { 0.0 } else { 0.01 }, 0.0))
+            .collect();
         let fit = clusters.fit(0, &x);
         let (_, members) = clusters.iter().next().unwrap();
         for v in [0, 8] {
             let error = (fit.goal(&members[v]) - x[v]).norm();
             assert!(error < 1e-7, "{error}");
         }
-        // The rest turns about them: the far side by half as much again as the fall of its middle (least squares of a falling rod).
-        let far = (fit.goal(&members[76]) - rest[76]).y;
-        assert!((far / -0.015 - 1.0).abs() < 0.05, "{far}");
+        // The rest turns about them: least squares of rows at z = j/8 that fell by 0.01 m, Σ z/Σ z² of it at z = 1.
+        let far = -(fit.goal(&members[76]) - rest[76]).y;
+        let expected = 0.01 * (36.0 / 8.0) / (204.0 / 64.0);
+        assert!((far / expected - 1.0).abs() < 1e-3, "{far} {expected}");
     }
 }

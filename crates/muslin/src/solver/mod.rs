@@ -12,6 +12,7 @@ mod sweep;
 
 pub mod pbd;
 pub mod projective;
+pub mod shape_matching;
 pub mod xpbd;
 
 pub use elastic::{Elastic, Instant};
@@ -186,7 +187,7 @@ pub fn find(name: &str) -> Option<&'static SolverKind> {
 }
 
 /// Every solver.
-pub const SOLVERS: &[SolverKind] = &[xpbd::KIND, pbd::KIND, projective::KIND];
+pub const SOLVERS: &[SolverKind] = &[xpbd::KIND, pbd::KIND, projective::KIND, shape_matching::KIND];
 
 const fn substeps(default: i64) -> Parameter {
     Parameter {

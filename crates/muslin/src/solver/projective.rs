@@ -63,7 +63,8 @@ pub const KIND: SolverKind = SolverKind {
     needs: Need::Projections,
 };
 
-fn count(settings: &Settings, name: &str) -> u32 {
+/// A whole number of the settings.
+pub(super) fn count(settings: &Settings, name: &str) -> u32 {
     settings.integer(name).and_then(|n| u32::try_from(n).ok()).unwrap_or(1)
 }
 

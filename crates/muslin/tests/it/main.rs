@@ -12,5 +12,6 @@ mod order;
 mod pins;
 mod projective;
 mod scene_reference;
+mod shape_matching;
 mod statics;
 mod stiffness;

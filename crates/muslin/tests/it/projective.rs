@@ -32,7 +32,10 @@ impl Net {
         let all: Value = serde_json::from_str(ONE_STEP).expect("the fixture");
         let cases = all["cases"].as_array().expect("a list").iter();
         // The others have hinges on the angle, which is no projection.
-        cases.filter(|case| case["hinges"].as_array().is_some_and(Vec::is_empty)).map(|case| Self::new(case, damping)).collect()
+        cases
+            .filter(|case| case["hinges"].as_array().is_some_and(Vec::is_empty))
+            .map(|case| Self::new(case, damping))
+            .collect()
     }
 
     fn new(case: &Value, damping: f64) -> Self {

@@ -49,7 +49,7 @@ impl Family {
             key: "kind",
             default: "xpbd",
             entries: catalog::solvers().collect(),
-            promised: &["explicit", "newton", "vbd", "shape_matching", "auto"],
+            promised: &["explicit", "newton", "vbd", "auto"],
             promised_keys: &[],
             preset: None,
             solver: None,
@@ -177,7 +177,10 @@ impl Family {
             let name = kind.entry.name;
             let others = solver::SOLVERS.iter().filter(|kind| kind.reads_damping).map(|kind| kind.entry.name);
             let others = others.collect::<Vec<_>>().join(", ");
-            t.key_error(DAMPING, format!("solver {name:?} has no internal damping; set it to 0, or use one of {others}"));
+            t.key_error(
+                DAMPING,
+                format!("solver {name:?} has no internal damping; set it to 0, or use one of {others}"),
+            );
         } else if settings.number(COMPLIANCE) == Some(0.0) {
             t.key_error(DAMPING, "a rigid constraint (compliance = 0) has nothing to damp; set one of them".to_owned());
         }
