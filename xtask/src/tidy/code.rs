@@ -17,6 +17,7 @@ const UNSAFE_ALLOWED: &[(&str, &str)] = &[
         "crates/muslin/src/solver/position_based.rs",
         "opens the arrays of a frame to the threads, once, with the argument",
     ),
+    ("crates/muslin/src/solver/projective.rs", "opens the sum of forces to the threads, with the argument"),
     ("crates/muslin/src/solver/sweep.rs", "skips bounds checks that a batch made when it was built"),
 ];
 

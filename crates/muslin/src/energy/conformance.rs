@@ -89,6 +89,12 @@ fn pull_agrees<E: Energy<N>, const N: usize>(rest: &E::Rest<f64>, x: &[Vec3<f64>
     let psi = 0.5 * pull.stiffness * (sum - E::target(rest, sum)).norm_squared();
     let value = E::value(rest, x);
     assert!((psi - value).abs() <= 1e-11 * value.max(1e-12), "{}: {psi} but ψ = {value} at {x:?}", E::NAME);
+    // The local step of projective dynamics is the gradient, because the target is the nearest point.
+    let gradient = E::gradient(rest, x);
+    for (k, g) in pull.weights.into_iter().zip(gradient) {
+        let error = ((sum - E::target(rest, sum)) * (pull.stiffness * k) - g).norm();
+        assert!(error <= 1e-10 * scale_of(&gradient), "{}: the pull is no gradient: {error} at {x:?}", E::NAME);
+    }
 }
 
 fn scale_of<const N: usize>(gradient: &[Vec3<f64>; N]) -> f64 {

@@ -15,6 +15,7 @@ pub mod contact;
 pub mod dihedral;
 pub mod distance;
 pub mod isometric;
+pub mod shape_matching;
 pub mod spring;
 
 pub use batch::{Batch, Term, WideRest};

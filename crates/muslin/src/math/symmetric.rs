@@ -63,6 +63,12 @@ impl Small {
         values
     }
 
+    /// The eigenvalues in no order, and the eigenvectors as columns.
+    pub fn eigen(mut self) -> ([f64; SMALL], [[f64; SMALL]; SMALL]) {
+        let mut vectors = [[0.0; SMALL]; SMALL];
+        (self.diagonalize(&mut vectors), vectors)
+    }
+
     /// The nearest matrix without negative eigenvalues: those are set to zero.
     #[must_use]
     pub fn clamped(mut self) -> Self {

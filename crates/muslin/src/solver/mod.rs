@@ -12,6 +12,8 @@ mod sweep;
 pub mod linear;
 pub mod newton;
 pub mod pbd;
+pub mod projective;
+pub mod shape_matching;
 pub mod xpbd;
 
 pub use elastic::{Elastic, Instant};
@@ -120,6 +122,12 @@ pub enum StepError {
         /// How many there are.
         vertices: usize,
     },
+    /// A linear system could not be solved.
+    #[error(
+        "the system of the solver could not be factorised; \
+         look for an extreme number in the scene (density, stiffness, damping), or use more substeps"
+    )]
+    NotDefinite,
 }
 
 impl StepError {
@@ -207,7 +215,8 @@ pub fn find(name: &str) -> Option<&'static SolverKind> {
 }
 
 /// Every solver.
-pub const SOLVERS: &[SolverKind] = &[xpbd::KIND, pbd::KIND, newton::KIND];
+pub const SOLVERS: &[SolverKind] =
+    &[xpbd::KIND, pbd::KIND, newton::KIND, projective::KIND, shape_matching::KIND];
 
 const fn substeps(default: i64) -> Parameter {
     Parameter {

@@ -51,6 +51,7 @@ pub(super) struct Substep<'a> {
     /// h, in s.
     pub(super) step: f64,
     /// Simulated time at the start, in s.
+    #[allow(dead_code, reason = "for schemes that look back in time")]
     pub(super) time: f64,
 }
 

@@ -10,6 +10,8 @@ mod friction;
 mod fuzz_scenes;
 mod order;
 mod pins;
+mod projective;
 mod scene_reference;
+mod shape_matching;
 mod statics;
 mod stiffness;
