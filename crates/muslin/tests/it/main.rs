@@ -2,14 +2,18 @@
 
 mod bad_scenes;
 mod common;
+mod cross_solver;
 mod determinism;
 mod dynamics;
 mod errors;
+mod explicit;
 mod fixtures;
 mod friction;
 mod fuzz_scenes;
+mod nets;
 mod order;
 mod pins;
 mod scene_reference;
 mod statics;
 mod stiffness;
+mod vbd;
