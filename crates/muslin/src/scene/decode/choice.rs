@@ -49,7 +49,7 @@ impl Family {
             key: "kind",
             default: "xpbd",
             entries: catalog::solvers().collect(),
-            promised: &["explicit", "vbd", "auto"],
+            promised: &["auto"],
             promised_keys: &[],
             preset: None,
             solver: None,
