@@ -30,6 +30,7 @@
 
 use super::spectrum::{Mode, Spectrum};
 use super::stepped::{Motion, Outcome, Scheme, Stepped, Substep};
+use super::symplectic::Symplectic;
 use super::{Context, Instant, Need, SolverKind, StepError, substeps};
 use crate::math::Vec3;
 use crate::model::Model;
@@ -42,10 +43,13 @@ pub const KIND: SolverKind = SolverKind {
         name: "explicit",
         summary: "forces and no equations: simple, exact for small steps, and unstable beyond h = 2/ω, which it reports",
         source: "Hairer, Lubich, Wanner 2006, Geometric Numerical Integration; Provot 1995 for cloth",
-        parameters: &[substeps(200), SCHEME],
+        parameters: &[substeps(200), SCHEME, PRECISION],
         one_of: &[],
     },
-    build: |settings| Box::new(Stepped::new(Explicit::new(settings), count(settings))),
+    build: |settings| match (settings.choice("scheme"), settings.choice("precision")) {
+        (Some("symplectic"), Some("f32")) => Box::new(Symplectic::new(count(settings))),
+        _ => Box::new(Stepped::new(Explicit::new(settings), count(settings))),
+    },
     reads_k: false,
     reads_damping: true,
     needs: Need::Potentials,
@@ -59,8 +63,16 @@ const SCHEME: Parameter = Parameter {
     meaning: "symplectic Euler; forward Euler, which overshoots; or leapfrog, of the second order",
 };
 
+const PRECISION: Parameter = Parameter {
+    name: "precision",
+    unit: "",
+    kind: Kind::Choice(&["f32", "f64"]),
+    default: Some(Setting::Choice("f32")),
+    meaning: "numbers of \"symplectic\": single is several times faster; the other schemes are always double",
+};
+
 /// An edge that changes by so many of its rest lengths in one substep, while the step is over its limit, has diverged.
-const LEAP: f64 = 100.0;
+pub(super) const LEAP: f64 = 100.0;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Order {
@@ -121,16 +133,16 @@ impl Explicit {
             }
         });
     }
+}
 
-    /// The first vertex of an edge that leaps, or that is nowhere.
-    fn diverged(model: &Model, motion: &Motion, step: f64) -> Option<usize> {
-        let leaps = |&([a, b], rest): &([u32; 2], f64)| {
-            let change = (motion.velocities[b as usize] - motion.velocities[a as usize]) * (step / (LEAP * rest));
-            let is_sound = change.norm_squared() <= 1.0;
-            (!is_sound).then_some(a as usize)
-        };
-        model.edges.iter().find_map(leaps)
-    }
+/// The first vertex of an edge that leaps, or that is nowhere.
+pub(super) fn diverged(model: &Model, velocities: &[Vec3<f64>], step: f64) -> Option<usize> {
+    let leaps = |&([a, b], rest): &([u32; 2], f64)| {
+        let change = (velocities[b as usize] - velocities[a as usize]) * (step / (LEAP * rest));
+        let is_sound = change.norm_squared() <= 1.0;
+        (!is_sound).then_some(a as usize)
+    };
+    model.edges.iter().find_map(leaps)
 }
 
 impl Scheme for Explicit {
@@ -176,7 +188,7 @@ impl Scheme for Explicit {
             motion.positions[i] += mean * h;
         }
         if h > self.limit
-            && let Some(vertex) = Self::diverged(substep.model, motion, h)
+            && let Some(vertex) = diverged(substep.model, &motion.velocities, h)
         {
             return Err(StepError::unstable(substep.model, vertex, h, self.limit, self.substeps));
         }

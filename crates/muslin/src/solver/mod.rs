@@ -16,6 +16,7 @@ pub mod newton;
 pub mod pbd;
 pub mod projective;
 pub mod shape_matching;
+pub mod symplectic;
 pub mod vbd;
 pub mod xpbd;
 

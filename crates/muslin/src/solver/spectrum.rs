@@ -25,8 +25,10 @@ use crate::parallel::Shared;
 const TOLERANCE: f64 = 1e-3;
 /// Products of the first frame at most; grids of 40 × 40 take some 60.
 const FIRST_PRODUCTS: u32 = 300;
-/// Products of a later frame at most.
-const LATER_PRODUCTS: u32 = 20;
+/// Products of a later frame at most: the vector changes little from frame to frame, and each costs as much as a substep.
+const LATER_PRODUCTS: u32 = 2;
+/// Products for one term, whose frequency need not be known to the last digit.
+const TERM_PRODUCTS: u32 = 40;
 
 /// A direction of motion with its Rayleigh quotients.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -102,6 +104,8 @@ pub(super) struct Spectrum {
     last: Direction,
     /// Of the material, for each vertex, in 1/s.
     viscosity: Vec<f64>,
+    /// The one term that is looked at, if not all.
+    only: Option<usize>,
 }
 
 /// Σ aᵢ·bᵢ, in order.
@@ -129,10 +133,10 @@ impl Spectrum {
     /// The stiffest mode around the current positions, with the damping of the material in a step of `step` seconds.
     pub(super) fn measure(&mut self, context: &Context<'_>, motion: &Motion, step: f64) -> Mode {
         let (model, count) = (context.model, motion.positions.len());
-        let mut products = LATER_PRODUCTS;
+        let mut products = if self.only.is_some() { TERM_PRODUCTS } else { LATER_PRODUCTS };
         if self.best.d.len() != count {
             self.best.d = (0..count).map(scatter).collect();
-            products = FIRST_PRODUCTS;
+            products = products.max(if self.only.is_some() { TERM_PRODUCTS } else { FIRST_PRODUCTS });
         }
         for direction in [&mut self.best, &mut self.ascent, &mut self.last] {
             direction.resize(count);
@@ -160,15 +164,20 @@ impl Spectrum {
         for d in &mut self.best.d {
             *d = *d * (1.0 / norm);
         }
-        multiply(context, motion, &self.viscosity, &mut self.best);
+        multiply(context, motion, &self.viscosity, self.only, &mut self.best);
         self.ascend(context, motion, products)
+    }
+
+    /// Of one term alone.
+    pub(super) fn of_term(term: usize) -> Self {
+        Self { only: Some(term), ..Self::default() }
     }
 
     fn ascend(&mut self, context: &Context<'_>, motion: &Motion, products: u32) -> Mode {
         let masses = &context.model.masses;
         let mut has_last = false;
         for product in 0..=products {
-            let Self { best, ascent, last, viscosity } = self;
+            let Self { best, ascent, last, viscosity, only } = self;
             let mode = Mode { stiffness: dot(&best.d, &best.stiff), damping: dot(&best.d, &best.damped) };
             let weight = 2.0 / mode.symplectic_limit();
             let value = mode.stiffness + weight * mode.damping;
@@ -188,7 +197,7 @@ impl Spectrum {
             for r in &mut ascent.d {
                 *r = *r * (1.0 / residual);
             }
-            multiply(context, motion, viscosity, ascent);
+            multiply(context, motion, viscosity, *only, ascent);
             // The three vectors at right angles, as far as they differ.
             let overlap = mass_dot(masses, &ascent.d, &best.d);
             ascent.combine(1.0, best, -overlap);
@@ -225,7 +234,7 @@ impl Spectrum {
 }
 
 /// K d and C d around the current positions.
-fn multiply(context: &Context<'_>, motion: &Motion, viscosity: &[f64], direction: &mut Direction) {
+fn multiply(context: &Context<'_>, motion: &Motion, viscosity: &[f64], only: Option<usize>, direction: &mut Direction) {
     let Direction { d, stiff, damped } = direction;
     let model: &Model = context.model;
     stiff.fill(Vec3::ZERO);
@@ -235,7 +244,7 @@ fn multiply(context: &Context<'_>, motion: &Motion, viscosity: &[f64], direction
     // SAFETY: the sweeps of terms get and set the vertices of their own elements, a colour at a time.
     let (stiff, damped) = unsafe { (Shared::new(stiff), Shared::new(damped)) };
     context.team.run(context.threads, |worker| {
-        for term in &model.terms {
+        for (_, term) in model.terms.iter().enumerate().filter(|(t, _)| only.is_none_or(|only| only == *t)) {
             term.add_product(worker, &motion.positions, d, &stiff);
             term.add_drag(worker, &motion.positions, d, &damped);
         }
