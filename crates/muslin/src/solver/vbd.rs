@@ -13,7 +13,7 @@
 //!
 //! Hᵢ is the exact block. Where it is not positive definite (cloth under compression), its eigenvalues are replaced by
 //! their absolute values, at least mᵢ/h². t is 1, or halved until the energy of the vertex falls by Armijo's rule, so that no
-//! move ever raises G.
+//! move ever raises G. To look at the energy once more costs about 60 % of the time of a sweep (springs and isometric bending).
 //!
 //! `acceleration` ρ extrapolates the sweeps by Chebyshev's polynomials, with ω₁ = 1, ω₂ = 2/(2 − ρ²), ωₖ₊₁ = 4/(4 − ρ²ωₖ):
 //!
@@ -21,7 +21,9 @@
 //! x⁽ᵏ⁾ ← ωₖ (x⁽ᵏ⁾ − x⁽ᵏ⁻²⁾) + x⁽ᵏ⁻²⁾
 //! ```
 //!
-//! which may raise G on the way.
+//! which may raise G on the way. The default of 0.8 is measured: on a sheet of 40 × 40 cells hung by two corners (20 substeps of 10
+//! sweeps, against explicit steps far below their limit) it brings the excess of the largest strain from 0.9 to 0.2 percentage
+//! points, and halves the residual; 0.9 gets as near and leaves more residual, and with five sweeps both leave more than none does.
 //!
 //! The sweeps begin at y. Bodies act at the end of the substep, as in the other solvers that work with forces: one move along the
 //! normal and one application of Coulomb's law to the whole of it. (To project after each sweep would apply friction once a
@@ -67,7 +69,7 @@ const ACCELERATION: Parameter = Parameter {
     name: "acceleration",
     unit: "",
     kind: Kind::Number { min: 0.0, max: 0.999_999 },
-    default: Some(Setting::Number(0.0)),
+    default: Some(Setting::Number(0.8)),
     meaning: "ρ of the Chebyshev extrapolation of the sweeps, below 1; 0 = none",
 };
 
@@ -237,7 +239,7 @@ impl Descent {
                     .get(range.clone())
                     .is_some_and(|list| list.is_sorted_by(|a, b| a < b) && list.iter().all(own))
             });
-        let listed = |(term, places): (&Box<dyn Term>, &Adjacency)| {
+        let listed = |term: &dyn Term, places: &Adjacency| {
             let width = term.width();
             let is_own = |vertex: u32, place: u32| {
                 let (e, i) = (place as usize / width, place as usize % width);
@@ -253,7 +255,9 @@ impl Descent {
                 && (0..count as u32).all(|v| places.of(v).iter().all(|&place| is_own(v, place)))
                 && (0..term.length()).all(apart)
         };
-        each_once && self.places.len() == model.terms.len() && model.terms.iter().zip(&self.places).all(listed)
+        each_once
+            && self.places.len() == model.terms.len()
+            && model.terms.iter().zip(&self.places).all(|(term, places)| listed(&**term, places))
     }
 
     /// Moves the vertices of all colours once; the largest move of this worker's share, in m.
