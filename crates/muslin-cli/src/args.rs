@@ -179,7 +179,7 @@ pub(crate) struct CompareArguments {
     #[arg(long, value_name = "LIST", value_delimiter = ',', required = true)]
     pub(crate) solvers: Vec<String>,
     /// What distances are measured to: a label of the list, or another item [default: newton, or else xpbd in double
-    /// precision, at four times the substeps of the finest item and at least 100].
+    /// precision, with four times the substeps of the finest item, within limits].
     #[arg(long, value_name = "ITEM")]
     pub(crate) reference: Option<String>,
     #[command(flatten)]

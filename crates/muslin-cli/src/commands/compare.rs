@@ -151,6 +151,11 @@ fn print(record: &Record, folder: &Folder) -> Result<(), Failure> {
          largest ever\n  energy: change of the total, as a share of what the reference turned over (wind, pins, \
          friction and damping change it too)\n  residual: each solver's own measure, not to be compared; \
          distance to the reference in mm: rms and\n  largest at the end, rms over the whole run, largest ever")?;
+    let mut settings = Table::new(["solver", "settings"], &[]);
+    for row in record.solvers.iter().filter(|row| !row.settings.is_empty()) {
+        settings.row([row.label.clone(), row.in_words()]);
+    }
+    say(format_args!("\n{settings}"))?;
     for row in &record.solvers {
         if let Some(error) = &row.error {
             say(format_args!("\n  {} failed: {error}", row.label))?;

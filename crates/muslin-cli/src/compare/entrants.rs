@@ -13,12 +13,18 @@ use crate::args::{CompareArguments, SceneChanges};
 use crate::failure::Failure;
 use crate::scene_file::{Parsed, SceneFile};
 
-/// Solvers that make a reference, the best first.
-const REFERENCES: [&str; 2] = ["newton", "xpbd"];
+/// A solver that makes a reference, and the substeps it takes: more would not end, fewer would not be one.
+struct Standard {
+    solver: &'static str,
+    fewest: i64,
+    most: i64,
+}
+
+/// The best first. A step of `newton` is solved to the end, and costs as much as many sweeps of `xpbd`.
+const STANDARDS: [Standard; 2] =
+    [Standard { solver: "newton", fewest: 50, most: 200 }, Standard { solver: "xpbd", fewest: 100, most: 1000 }];
 /// A reference takes this many times the substeps of the finest item, whose error it is to show.
 const FINER: i64 = 4;
-/// And no fewer than this.
-const FEWEST_SUBSTEPS: i64 = 100;
 
 /// A solver with settings, in the scene.
 #[derive(Debug)]
@@ -91,7 +97,7 @@ fn scene_of(item: &Item, arguments: &CompareArguments, file: &SceneFile, own: &S
     }
 }
 
-/// The first of [`REFERENCES`] that this version has and the scene allows; otherwise the scene's own solver.
+/// The first of [`STANDARDS`] that this version has and the scene allows; otherwise the scene's own solver.
 fn default_reference(
     entrants: &[Entrant],
     own: &Scene,
@@ -99,9 +105,9 @@ fn default_reference(
 ) -> Result<(Option<Entrant>, &'static str), Failure> {
     let scenes = entrants.iter().filter_map(|entrant| entrant.scene.as_ref().ok()).chain([own]);
     let finest = scenes.filter_map(|scene| scene.solver.settings.integer("substeps")).max().unwrap_or(1);
-    let substeps = FEWEST_SUBSTEPS.max(FINER * finest);
-    let find = |name: &str| catalog::solvers().find(|entry| entry.name == name);
-    for entry in REFERENCES.iter().filter_map(|name| find(name)) {
+    for Standard { solver, fewest, most } in STANDARDS {
+        let Some(entry) = catalog::solvers().find(|entry| entry.name == solver) else { continue };
+        let substeps = (FINER * finest).clamp(fewest, most);
         let entrant = enter(Item::parse("--reference", &accurate(entry, Some(substeps)))?);
         if entrant.scene.is_ok() {
             return Ok((Some(entrant), "by default the most accurate there is for this scene, with small steps"));
