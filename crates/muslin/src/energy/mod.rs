@@ -24,7 +24,7 @@ pub mod spring;
 pub mod stvk;
 
 pub use batch::{Batch, Term, WideRest};
-pub use row::{Constraint, LinearRow, Multiplier, PairRow, Row};
+pub use row::{Constraint, LinearRow, Multiplier, PairRow, Row, TripleRow};
 pub use stiffness::Stiffness;
 
 use crate::math::{Mat3, Scalar, Vec3};

@@ -13,3 +13,4 @@ mod pins;
 mod scene_reference;
 mod statics;
 mod stiffness;
+mod stretch_models;
