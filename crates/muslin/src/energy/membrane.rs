@@ -74,7 +74,7 @@ fn stress<S: Scalar>(conditions: &[Condition<S>; 3]) -> Symmetric<S> {
     sum
 }
 
-/// M F: how a number that changes with E by M changes with (f_u, f_v).
+/// M F: how a number that changes with E by M changes with `(f_u, f_v)`.
 #[inline(always)]
 fn over_f<S: Scalar>(m: &Symmetric<S>, f: [Vec3<S>; 2]) -> [Vec3<S>; 2] {
     [f[0] * m.uu + f[1] * m.uv, f[0] * m.uv + f[1] * m.vv]
@@ -147,7 +147,7 @@ impl Symmetric<f64> {
     }
 }
 
-/// Second derivatives over (f_u, f_v).
+/// Second derivatives over `(f_u, f_v)`.
 pub type Tangent = [[Mat3; 2]; 2];
 
 /// Eigenvalues of the Hessian over F, in the terms of the module's header.
@@ -166,7 +166,7 @@ pub struct Modes {
 /// Rest data of one triangle.
 #[derive(Clone, Copy, Debug)]
 pub struct Rest<S> {
-    /// D: of each of the two edges at vertex 0 its share in f_u and in f_v, in 1/m.
+    /// D: of each of the two edges at vertex 0 its share in `f_u` and in `f_v`, in 1/m.
     pub weights: [[S; 2]; 2],
     /// Its stiffness.
     pub moduli: Moduli<S>,
@@ -183,14 +183,14 @@ pub fn rest_weights(x: &[Vec3<f64>; 3], axis: Vec3<f64>) -> [[f64; 2]; 2] {
     [[b[1] / determinant, -b[0] / determinant], [-a[1] / determinant, a[0] / determinant]]
 }
 
-/// F = [f_u, f_v].
+/// `F = [f_u, f_v]`.
 #[inline(always)]
 pub fn deformation<S: Scalar>(weights: &[[S; 2]; 2], x: &[Vec3<S>; 3]) -> [Vec3<S>; 2] {
     let (a, b) = (x[1] - x[0], x[2] - x[0]);
     [a * weights[0][0] + b * weights[1][0], a * weights[0][1] + b * weights[1][1]]
 }
 
-/// A number over (f_u, f_v) at the corners: `p` is ∂/∂f.
+/// A number over `(f_u, f_v)` at the corners: `p` is ∂/∂f.
 #[inline(always)]
 pub(super) fn at_corners<S: Scalar>(weights: &[[S; 2]; 2], p: [Vec3<S>; 2]) -> [Vec3<S>; 3] {
     let [b, c] = weights.map(|w| p[0] * w[0] + p[1] * w[1]);
@@ -235,7 +235,7 @@ pub(super) fn spread_at(weights: &[[f64; 2]; 2], tangent: &Tangent, vertex: usiz
     spread_block([corner, corner], tangent)
 }
 
-/// Adds s m mᵀ to a Hessian over F, m = [m_u, m_v].
+/// Adds s m mᵀ to a Hessian over F, `m = [m_u, m_v]`.
 fn add_mode(tangent: &mut Tangent, stiffness: f64, mode: [Vec3<f64>; 2]) {
     for i in 0..2 {
         for j in 0..2 {

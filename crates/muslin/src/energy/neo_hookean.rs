@@ -15,7 +15,7 @@
 //! so a collapsed triangle has a large but finite energy, and forces and Hessian are continuous on the way. In space a triangle
 //! cannot be inside out, only turned over; what passes through J = 0 comes out on the other side as an ordinary triangle.
 //!
-//! As three squares, with σ₁, σ₂ the singular values of F, T = tr FᵀF + 2J = (σ₁ + σ₂)² and j = J − 1,
+//! As three squares, with σ₁, σ₂ the singular values of F, T = tr `FᵀF` + 2J = (σ₁ + σ₂)² and j = J − 1,
 //!
 //! ```text
 //! tr FᵀF − 2 − 2 ln J = (σ₁ − σ₂)² + 2 (j − ln(1 + j)),   (σ₁ − σ₂)² T = 4 ((E_uu − E_vv)² + 4 E_uv²)
@@ -155,7 +155,7 @@ impl Law for NeoHookean {
         ]
     }
 
-    /// With m_a = ½ ∂q/∂f_a: 4 W″ m_a m_bᵀ + 2 W′ (∂m_a/∂f_b without its multiples of I); primes are over q.
+    /// `4 W″ m_a m_bᵀ + 2 W′ ∂m_a/∂f_b`, the latter without its multiples of I; `m_a = ½ ∂q/∂f_a`, primes are over q.
     fn material(moduli: &Moduli<f64>, e: &Symmetric<f64>, [u, v]: [Vec3<f64>; 2]) -> Tangent {
         let q = 1.0 + 2.0 * e.trace() + 4.0 * e.determinant();
         let [first, second] = slopes(moduli, q);
@@ -242,7 +242,7 @@ mod tests {
         }
     }
 
-    /// Uniaxial with free sides, ν = 0: S_vv = μ(1 − 1/b²) = 0 only at b = 1, and the nominal stress is μ(a − 1/a).
+    /// Uniaxial with free sides, ν = 0: `S_vv` = μ(1 − 1/b²) = 0 only at b = 1, and the nominal stress is μ(a − 1/a).
     #[test]
     fn a_strip_without_poisson_follows_the_closed_form() {
         let young = 350.0;

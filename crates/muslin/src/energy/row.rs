@@ -225,7 +225,7 @@ pub struct TripleRow<S, const N: usize> {
 }
 
 impl<S: Scalar, const N: usize> TripleRow<S, N> {
-    /// Σ wᵢ ∇ᵢC_a · ∇ᵢC_b.
+    /// Σ wᵢ ∇ᵢC · ∇ᵢC′ of two parts.
     #[inline(always)]
     fn coupling(&self, w: &[S; N], a: usize, b: usize) -> S {
         let mut sum = S::ZERO;

@@ -4,7 +4,7 @@
 //! ψ = A ( μ E:E + ½ λ (tr E)² )       S = 2μ E + λ tr(E) I        E, μ, λ: see the module `membrane`
 //! ```
 //!
-//! As three squares, E:E and tr E being sums of E_uu + E_vv, E_uu − E_vv and E_uv,
+//! As three squares, E:E and tr E being sums of `E_uu` + `E_vv`, `E_uu` − `E_vv` and `E_uv`,
 //!
 //! ```text
 //! C = ( √(A(λ + μ)) tr E,   √(Aμ) (E_uu − E_vv),   2 √(Aμ) E_uv ),   ψ = ½‖C‖²
@@ -60,7 +60,7 @@ impl Law for Stvk {
         ]
     }
 
-    /// 𝒞_acbd = λ δ_ac δ_bd + μ (δ_ab δ_cd + δ_ad δ_cb).
+    /// `𝒞_acbd = λ δ_ac δ_bd + μ (δ_ab δ_cd + δ_ad δ_cb)`.
     fn material(moduli: &Moduli<f64>, _strain: &Symmetric<f64>, [u, v]: [Vec3<f64>; 2]) -> Tangent {
         let Moduli { mu, lambda } = *moduli;
         let (uu, vv, uv) = (Mat3::outer(u, u), Mat3::outer(v, v), Mat3::outer(u, v));
@@ -108,7 +108,7 @@ mod tests {
         check_finite::<Stvk>(&rest_of(100.0, 0.3));
     }
 
-    /// Uniaxial: with the sides free, S_vv = 0, so S_uu = Y E_uu and the nominal stress is a Y (a² − 1)/2.
+    /// Uniaxial: with the sides free, `S_vv` = 0, so `S_uu` = Y `E_uu` and the nominal stress is a Y (a² − 1)/2.
     #[test]
     fn a_strip_has_the_young_and_poisson_of_the_scene() {
         let (young, poisson) = (350.0, 0.3);
