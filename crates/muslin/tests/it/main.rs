@@ -18,4 +18,5 @@ mod scene_reference;
 mod shape_matching;
 mod statics;
 mod stiffness;
+mod stretch_models;
 mod vbd;
