@@ -7,10 +7,10 @@
 //!                             linear: T = β A_pq A_qq⁻¹ + (1 − β) R, which lets a share β of stretch and shear pass
 //! ```
 //!
-//! A_qq of a flat rest shape has no inverse; the pseudo-inverse is taken, and it does not matter what T does across the plane, since no q
+//! `A_qq` of a flat rest shape has no inverse; the pseudo-inverse is taken, and it does not matter what T does across the plane, since no q
 //! has a part there. The determinant of the linear part is left as it is: a flat cluster has no volume to keep.
 //!
-//! The sum of wᵢ(goal − xᵢ) is zero, and so is that of wᵢ(xᵢ − c) × (goal − xᵢ): both A_pq Rᵀ and A_pq A_qq⁻¹ A_pqᵀ are symmetric. So a pull towards the
+//! The sum of wᵢ(goal − xᵢ) is zero, and so is that of wᵢ(xᵢ − c) × (goal − xᵢ): both `A_pq Rᵀ` and `A_pq A_qq⁻¹ A_pqᵀ` are symmetric. So a pull towards the
 //! goals changes neither momentum nor angular momentum.
 //!
 //! **Regions.** One cluster for a whole cloth makes it a plate. Overlapping regions make it bend: going through the vertices in order, each that is farther than
@@ -19,7 +19,7 @@
 //!
 //! A held vertex counts a million times the free mass of its cluster: the fit then goes through it, and its cluster turns about it.
 //!
-//! [Müller et al. 2005, Meshless Deformations Based on Shape Matching], [Rivers, James 2007, FastLSM] for shares of mass.
+//! [Müller et al. 2005, Meshless Deformations Based on Shape Matching], [Rivers, James 2007] for shares of mass.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -73,7 +73,7 @@ struct Shape {
     inverse_weight: f64,
     /// c₀, in m.
     center: Vec3<f64>,
-    /// The pseudo-inverse of A_qq.
+    /// The pseudo-inverse of `A_qq`.
     inverse: Mat3,
 }
 

@@ -114,7 +114,7 @@ fn the_limit_is_the_implicit_step() {
     }
 }
 
-/// ½‖x − y‖²_M/h² + E + D, with y from the state before.
+/// `½‖x − y‖²_M/h² + E + D`, with y from the state before.
 fn objective(net: &Net, damping: f64, state: &State) -> f64 {
     let (model, h) = (&net.model, net.step);
     let mut sum = 0.0;
