@@ -377,9 +377,9 @@ impl Model {
     }
 }
 
-fn assemble(models: &[energy::EnergyKind], choice: &Choice, site: &Site<'_>) -> Option<Box<dyn Term>> {
-    let model = models.iter().find(|m| m.entry.name == choice.entry.name)?;
-    (model.assemble)(&choice.settings, site)
+fn assemble(models: &[energy::EnergyKind], choice: &Choice, site: &Site<'_>) -> Vec<Box<dyn Term>> {
+    let model = models.iter().find(|m| m.entry.name == choice.entry.name);
+    model.map_or_else(Vec::new, |model| (model.assemble)(&choice.settings, site))
 }
 
 /// A vertex obeys the first pin that names it.

@@ -55,15 +55,15 @@ pub struct Rest<S> {
     pub compliance: S,
 }
 
-fn assemble(settings: &Settings, site: &Site<'_>) -> Option<Box<dyn Term>> {
-    let stiffness = Stiffness::read(settings)?;
+fn assemble(settings: &Settings, site: &Site<'_>) -> Vec<Box<dyn Term>> {
+    let Some(stiffness) = Stiffness::read(settings) else { return Vec::new() };
     let elements = site.topology.edges.iter().zip(&site.topology.edge_triangles).map(|(&[a, b], triangles)| {
         let length = site.distance(a, b);
         let area: f64 = triangles.iter().filter(|&&t| t != NONE).map(|&t| site.mesh.area(t as usize)).sum();
         let compliance = stiffness.compliance(length * length / area);
         (site.stencil([a, b]), Rest { length, compliance })
     });
-    Some(Box::new(Batch::<Spring, 2>::new(site, settings, elements.collect())))
+    vec![Box::new(Batch::<Spring, 2>::new(site, settings, elements.collect()))]
 }
 
 impl Energy<2> for Spring {
