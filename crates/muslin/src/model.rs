@@ -402,6 +402,15 @@ fn warn_of_idle_wind(scene: &Scene, problems: &mut Problems) {
     }
 }
 
+/// The bend models that keep a curved rest shape, in quotes.
+fn bent_models() -> Vec<String> {
+    // A distance keeps the size of a curve as little as its sign, and "none" keeps nothing.
+    let keeps = |model: &&energy::EnergyKind| {
+        !model.flat_only && model.entry.parameters.iter().any(|parameter| parameter.name == "stiffness")
+    };
+    energy::BEND.iter().filter(keeps).map(|model| format!("{:?}", model.entry.name)).collect()
+}
+
 /// A curved rest shape under a model that knows only flat ones.
 fn warn_if_flattened(index: usize, cloth: &scene::Cloth, site: &Site<'_>, problems: &mut Problems) {
     /// Below this a rest shape counts as flat: scanned and exported meshes are never exactly flat.
@@ -417,7 +426,8 @@ fn warn_if_flattened(index: usize, cloth: &scene::Cloth, site: &Site<'_>, proble
             format!("cloth[{index}].material.bend.model"),
             format!(
                 "\"{name}\" is for flat rest shapes, but this one is bent by up to {sharpest:.0} degrees between \
-                 triangles and will be pulled flat; use \"dihedral\" to keep its shape"
+                 triangles and will be pulled flat; use {} to keep its shape",
+                 bent_models().join(", ")
             ),
         );
     }

@@ -20,9 +20,9 @@
 //! The six distances of four points determine a hinge, and the gradient of ψ along the sixth, the fold, is zero at rest; so the five γ
 //! that make the whole gradient zero exist, wherever both triangles have area. They are found once, from the rest shape.
 //!
-//! A cubic has no lowest value: it must be used with a stretch model that keeps the cloth nearly inextensible, and it
-//! has no constraint form ψ = C²/2α with a real C, so the position-based solvers do not take it.
-//! [`row`](Energy::row), which internal damping is made of, has C = √2ψα where that is real.
+//! A cubic has no lowest value: it must be used with a stretch model that keeps the cloth nearly inextensible. As a
+//! constraint it is C = √2ψα where stretch has not made ψ negative, and nothing where it has; C is a root of a difference
+//! of numbers of the size 1, so single precision does not see angles below some 1e-3 rad. It is at home in solvers that work with forces.
 //!
 //! [Garg, Grinspun, Wardetzky, Zorin 2007]; the terms with γ are from here.
 
@@ -47,7 +47,7 @@ pub const KIND: EnergyKind = EnergyKind {
     },
     assemble,
     flat_only: false,
-    forms: Forms { constraint: false, potential: true, projection: false },
+    forms: Forms::USUAL,
 };
 
 /// The five edges of a hinge `[a, b, c, d]`.
