@@ -10,19 +10,22 @@
 //!
 //! With a flat rest shape it is `isometric`, and for small angles `dihedral`: B means the same.
 //!
-//! Off the isometric states the polynomials go on, but no longer mean an angle: a bent rest shape would feel in-plane forces where it
-//! should rest, of the size B θ₀/ℓ per hinge. Terms that vanish on every isometric state are free, so those forces are taken away:
+//! Off the isometric states the polynomials go on, but no longer mean an angle: a bent rest shape would feel
+//! in-plane forces where it should rest, of the size B θ₀/ℓ per hinge. Terms that vanish on every isometric state
+//! are free, so those forces are taken away:
 //!
 //! ```text
 //! ψ ← ψ − Σ γₖ (‖eₖ‖² − ℓₖ²)/2        over the five edges of the hinge
 //! ```
 //!
-//! The six distances of four points determine a hinge, and the gradient of ψ along the sixth, the fold, is zero at rest; so the five γ
-//! that make the whole gradient zero exist, wherever both triangles have area. They are found once, from the rest shape.
+//! The six distances of four points determine a hinge, and the gradient of ψ along the sixth, the fold, is zero at
+//! rest; so the five γ that make the whole gradient zero exist, wherever both triangles have area. They are found
+//! once, from the rest shape.
 //!
 //! A cubic has no lowest value: it must be used with a stretch model that keeps the cloth nearly inextensible. As a
-//! constraint it is C = √2ψα where stretch has not made ψ negative, and nothing where it has; C is a root of a difference
-//! of numbers of the size 1, so single precision does not see angles below some 1e-3 rad. It is at home in solvers that work with forces.
+//! constraint it is C = √2ψα where stretch has not made ψ negative, and nothing where it has; C is a root of a
+//! difference of numbers of the size 1, so single precision does not see angles below some 1e-3 rad. It is at home
+//! in solvers that work with forces.
 //!
 //! [Garg, Grinspun, Wardetzky, Zorin 2007]; the terms with γ are from here.
 
@@ -99,11 +102,9 @@ fn tensions(x: &[Vec3<f64>; 4], gradient: &[Vec3<f64>; 4]) -> [f64; 5] {
         let [i, j] = EDGES[k];
         f64::from(u8::from(v == j)) - f64::from(u8::from(v == i))
     };
-    let product = |k: usize, m: usize| {
-        (0..4).map(|v| incidence(k, v) * incidence(m, v)).sum::<f64>() * unit[k].dot(unit[m])
-    };
-    let load: [f64; 5] =
-        std::array::from_fn(|k| (0..4).map(|v| incidence(k, v) * unit[k].dot(gradient[v])).sum());
+    let product =
+        |k: usize, m: usize| (0..4).map(|v| incidence(k, v) * incidence(m, v)).sum::<f64>() * unit[k].dot(unit[m]);
+    let load: [f64; 5] = std::array::from_fn(|k| (0..4).map(|v| incidence(k, v) * unit[k].dot(gradient[v])).sum());
     let inverse = Small::new(5, product).pseudo_inverse(1e-14);
     std::array::from_fn(|k| {
         let [i, j] = EDGES[k];
@@ -125,9 +126,8 @@ fn assemble(settings: &Settings, site: &Site<'_>) -> Vec<Box<dyn Term>> {
 /// ψα.
 fn polynomial<S: Scalar>(rest: &Rest<S>, x: &[Vec3<S>; 4]) -> S {
     let [e, p, q] = [1, 2, 3].map(|i| x[i] - x[0]);
-    let mut sum = rest.constant
-        + rest.quadratic * weighted_sum(&rest.weights, x).norm_squared()
-        + rest.cubic * e.dot(p.cross(q));
+    let mut sum =
+        rest.constant + rest.quadratic * weighted_sum(&rest.weights, x).norm_squared() + rest.cubic * e.dot(p.cross(q));
     for (&[i, j], tension) in EDGES.iter().zip(rest.tensions) {
         sum -= S::from_f64(0.5) * tension * (x[j] - x[i]).norm_squared();
     }

@@ -10,9 +10,9 @@
 //!           d            C = θ − θ₀,   ψ = C²/2α,   α = (A₀ + A₁)/(B ℓ²)
 //! ```
 //!
-//! θ is signed (0 = flat, positive = the flaps fall away from the normals), so it knows a hill from a valley and its
-//! derivatives are finite everywhere but on collapsed triangles; `arccos(n₁·n₂)` loses the sign and divides by zero
-//! at 0 and π. With PBD's angle φ of two normals, φ = π − |θ|.
+//! θ is signed (0 = flat, positive = the flaps fall away from the normals), so it knows a hill from a valley and
+//! its derivatives are finite everywhere but on collapsed triangles; `arccos(n₁·n₂)` loses the sign and divides by
+//! zero at 0 and π. With PBD's angle φ of two normals, φ = π − |θ|.
 //!
 //! ```text
 //! ∂θ/∂x_c = −ℓ n_A/‖n_A‖²                 s_A = (x_c − x_a)·e/ℓ²   (foot of the apex on the edge)
@@ -21,21 +21,23 @@
 //! ∂θ/∂x_a = −(1−s_A) ∂θ/∂x_c − (1−s_B) ∂θ/∂x_d
 //! ```
 //!
-//! The second derivatives [Tamstorf, Grinspun 2013], written here as sums over the two flaps (n̂ normal, p̂ the direction
-//! in the flap from the edge to the apex, h its height, s the foot of the apex) of symmetric products of vectors of all
-//! four vertices, with the weights u = (s − 1, −s, 1) of a, b and the apex, v = (−1, 1, 0) and xy = xyᵀ + yxᵀ:
+//! The second derivatives [Tamstorf, Grinspun 2013], written here as sums over the two flaps (n̂ normal, p̂ the
+//! direction in the flap from the edge to the apex, h its height, s the foot of the apex) of symmetric products of
+//! vectors of all four vertices, with the weights u = (s − 1, −s, 1) of a, b and the apex, v = (−1, 1, 0) and xy =
+//! xyᵀ + yxᵀ:
 //!
 //! ```text
 //! ∂²θ = Σ  (u n̂)(u p̂)/h²  +  (v n̂)(v p̂)/2ℓ²  +  (u ê)(v n̂)/hℓ
 //! ```
 //!
-//! Derivation: dn_A = E_i × dx_i with the edge E_i opposite i gives ∂(n_A/‖n_A‖²)/∂x_i = −(n̂ (n̂ × E_i))/‖n_A‖²,
-//! which is symmetric; the rest is the product rule on ℓ and s. Both flaps together have u n̂, u p̂, u ê for each and two
-//! directions of v: ∂²ψ = (∂θ∂θᵀ + C ∂²θ)/α has a range of eight dimensions, and its negative eigenvalues are found there.
+//! Derivation: the normal n of a flap changes by E × dx when a corner moves, E the edge opposite to it, so n/‖n‖²
+//! changes by −(n̂ (n̂ × E))/‖n‖² times dx, which is symmetric; the rest is the product rule on ℓ and s. Both flaps
+//! together have u n̂, u p̂, u ê for each and two directions of v: ∂²ψ = (∂θ∂θᵀ + C ∂²θ)/α has a range of eight
+//! dimensions, and its negative eigenvalues are found there.
 //!
-//! B (in N·m) is the flexural rigidity: ½ B κ² per area of a cylinder. Rest angles come from the rest shape, so curved
-//! shapes keep their curve. Like every hinge model it depends on the pattern of the mesh: exact on equilateral
-//! triangles, up to 1.5 times too stiff on alternating diagonals, 0.75 to 3 times on parallel ones.
+//! B (in N·m) is the flexural rigidity: ½ B κ² per area of a cylinder. Rest angles come from the rest shape, so
+//! curved shapes keep their curve. Like every hinge model it depends on the pattern of the mesh: exact on
+//! equilateral triangles, up to 1.5 times too stiff on alternating diagonals, 0.75 to 3 times on parallel ones.
 //!
 //! [Müller et al. 2007, §4.1 and appendix], [Grinspun et al. 2003], [Tamstorf, Grinspun 2013] for the gradients.
 
@@ -93,7 +95,7 @@ fn frame<S: Scalar>(x: &[Vec3<S>; 4]) -> [Vec3<S>; 3] {
     [e, e.cross(x[2] - x[0]), (x[3] - x[0]).cross(e)]
 }
 
-/// sin θ and cos θ, both times ‖n_A‖‖n_B‖ℓ, which is finite on a collapsed edge.
+/// sin θ and cos θ, both times the lengths of the edge and of the normals: finite on a collapsed edge.
 #[inline(always)]
 pub(super) fn scaled_sine_cosine<S: Scalar>(x: &[Vec3<S>; 4]) -> [S; 2] {
     let [e, normal_a, normal_b] = frame(x);
@@ -336,7 +338,8 @@ mod tests {
         let rest = Rest { angle: 0.4, compliance: 0.01 };
         for x in conformance::random_stencils() {
             let (got, expected) = (Dihedral::clamped(&rest, &x), derivative::clamp(&Dihedral::hessian(&rest, &x)));
-            let largest = |b: &Blocks<4>| b.iter().flatten().flat_map(|b| b.0).flatten().map(f64::abs).fold(0.0, f64::max);
+            let largest =
+                |b: &Blocks<4>| b.iter().flatten().flat_map(|b| b.0).flatten().map(f64::abs).fold(0.0, f64::max);
             let difference = std::array::from_fn(|i| std::array::from_fn(|j| got[i][j] - expected[i][j]));
             let (error, scale) = (largest(&difference), largest(&expected));
             assert!(error <= 1e-11 * scale, "off by {error} of {scale} at {x:?}");

@@ -6,24 +6,26 @@
 //! fᵢ = k_e ‖E‖²/(|N₁| + |N₂|) (sin(θ/2) − sin(θ₀/2)) uᵢ,        uᵢ = −∂θ/∂xᵢ
 //! ```
 //!
-//! The modes uᵢ neither move nor turn nor stretch the hinge: they are the gradient of θ, which the paper finds without naming it.
-//! So along a path on which ‖E‖²/(|N₁|+|N₂|) does not change the forces have a potential, a function of θ alone:
+//! The modes uᵢ neither move nor turn nor stretch the hinge: they are the gradient of θ, which the paper finds
+//! without naming it. So along a path on which ‖E‖²/(|N₁|+|N₂|) does not change the forces have a potential, a
+//! function of θ alone:
 //!
 //! ```text
 //! C² = 4 ∫ (sin(t/2) − sin(θ₀/2)) dt,  t = θ₀ … θ        ψ = C²/2α,   α = (A₀ + A₁)/(B ℓ²),   k_e = 4B
 //!    = 8 ( cos b (1 − cos x) − sin b (x − sin x) ),  b = θ₀/2,  x = (θ − θ₀)/2
 //! ```
 //!
-//! and ℓ²/2(A₀+A₁) of the rest shape is the factor here. C has the sign of θ − θ₀, so it is smooth, and C ≈ θ for small angles about
-//! a flat rest shape: B means what it means in the other models. About a curved one a fold is softer than B by
-//! cos(θ₀/2), which is the paper's law and not a slip here. sin(θ/2) does not come back at θ = ±π: a hinge that is
-//! folded through itself is pushed the other way, as in the paper.
+//! and ℓ²/2(A₀+A₁) of the rest shape is the factor here. C has the sign of θ − θ₀, so it is smooth, and C ≈ θ for
+//! small angles about a flat rest shape: B means what it means in the other models. About a curved one a fold is
+//! softer than B by cos(θ₀/2), which is the paper's law and not a slip here. sin(θ/2) does not come back at θ = ±π:
+//! a hinge that is folded through itself is pushed the other way, as in the paper.
 //!
-//! **The difference to the paper** is the factor, which there is that of the current shape. Stretched by ε along the edge it
-//! grows to 1 + ε, stretched across to 1/(1 + ε), stretched evenly not at all: at 1 % of strain the forces differ by at most 1 %.
-//! With it the forces have no potential: bending a stretched hinge and straightening it after it was let go gains
-//! ε ψ in every round. A sheared cloth that flutters at 5 % strain would gain 5 % of its bending energy per cycle, so the
-//! factor is frozen. The paper's damping, k_d ‖E‖ along the same modes, is `damping` here: time constant × stiffness × rate.
+//! **The difference to the paper** is the factor, which there is that of the current shape. Stretched by ε along
+//! the edge it grows to 1 + ε, stretched across to 1/(1 + ε), stretched evenly not at all: at 1 % of strain the
+//! forces differ by at most 1 %. With it the forces have no potential: bending a stretched hinge and straightening
+//! it after it was let go gains ε ψ in every round. A sheared cloth that flutters at 5 % strain would gain 5 % of
+//! its bending energy per cycle, so the factor is frozen. The paper's damping, by ‖E‖ along the same modes, is
+//! `damping` here: time constant × stiffness × rate.
 //!
 //! [Bridson, Marino, Fedkiw 2003, §4].
 

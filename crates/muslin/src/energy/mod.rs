@@ -8,6 +8,7 @@ mod batch;
 #[cfg(test)]
 pub(crate) mod conformance;
 mod derivative;
+mod patch;
 mod row;
 mod stiffness;
 

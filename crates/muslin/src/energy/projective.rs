@@ -8,15 +8,15 @@
 //! p is the nearest vector of the length at rest, so ψ = ½(‖s‖ − r)²/α: a distance to a projection, whose matrix is
 //! constant. With a flat rest shape r = 0 and it is `isometric`, bit for bit the same energy.
 //!
-//! **It cannot tell a hill from a valley.** ψ knows ‖s‖, which is the same for θ₀ and −θ₀; a curved shape that is pushed
-//! through to its mirror image stays there, and on the way, at θ = 0, ψ = ½ B ℓ²(2 sin(θ₀/2))²/(A₀+A₁) and s has no
-//! direction, so there is no force either. A sign would need the normals of now, and p would no longer be a function
-//! of s alone, which is what keeps the matrix constant. The paper has the same ambiguity. Where it matters, take
-//! `dihedral`, `hinge_force`, `cubic_shell` or `shell`.
+//! **It cannot tell a hill from a valley.** ψ knows ‖s‖, which is the same for θ₀ and −θ₀; a curved shape that is
+//! pushed through to its mirror image stays there, and on the way, at θ = 0, ψ = ½ B ℓ²(2 sin(θ₀/2))²/(A₀+A₁) and s
+//! has no direction, so there is no force either. A sign would need the normals of now, and p would no longer be a
+//! function of s alone, which is what keeps the matrix constant. The paper has the same ambiguity. Where it
+//! matters, take `dihedral`, `hinge_force`, `cubic_shell` or `shell`.
 //!
 //! The paper takes the vector of mean curvature at a vertex, a sum over its ring; here it is that of one edge, so
-//! that an element has four vertices and B means what it means in the other models. About a curved rest shape a fold is softer
-//! than B by cos²(θ₀/2), since d‖s‖/dθ = ℓ cos(θ/2).
+//! that an element has four vertices and B means what it means in the other models. About a curved rest shape a
+//! fold is softer than B by cos²(θ₀/2), since d‖s‖/dθ = ℓ cos(θ/2).
 //!
 //! ```text
 //! ∂²ψ/∂xᵢ∂xⱼ = Kᵢ Kⱼ/α ( ŝŝᵀ + (1 − r/‖s‖)(I − ŝŝᵀ) )

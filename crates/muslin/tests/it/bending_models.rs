@@ -50,13 +50,16 @@ fn second_derivatives_of_the_angle_match_fifty_digits_on_fifty_hinges() {
             for j in 0..=i {
                 let (got, expected) = (got[i / 3][j / 3].0[i % 3][j % 3], expected[i * (i + 1) / 2 + j]);
                 let error = (got - expected).abs() / scale;
-                assert!(error <= 1e-12, "hinge {h}, {i} {j}: {got}, expected {expected}, off by {error:.1e} of {scale}");
+                assert!(
+                    error <= 1e-12,
+                    "hinge {h}, {i} {j}: {got}, expected {expected}, off by {error:.1e} of {scale}"
+                );
             }
         }
     }
 }
 
-/// f = k_e ‖E‖²/(|N₁| + |N₂|) sin(θ/2) u with the table's factor and sine, k_e = 1.
+/// The force is the factor ‖E‖²/(|N₁| + |N₂|) times sin(θ/2) times u, all of them from the table.
 #[test]
 fn the_hinge_force_is_the_published_one_where_the_factor_is_that_of_the_rest_shape() {
     for (h, (x, numbers)) in hinges().iter().enumerate() {
@@ -84,13 +87,18 @@ fn cubic_shells_of_bent_rest_shapes_match_the_folds_of_the_fixture() {
         let length_squared = (flat[1] - flat[0]).norm_squared();
         let rigidity = 3.0;
         let compliance = area / (rigidity * length_squared);
-        let folds: Vec<[Vec3<f64>; 4]> = case["isometric_folds"].as_array().expect("a list").iter()
-            .map(|fold| [flat[0], flat[1], flat[2], vector(&fold["x3"])]).collect();
+        let folds: Vec<[Vec3<f64>; 4]> = case["isometric_folds"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|fold| [flat[0], flat[1], flat[2], vector(&fold["x3"])])
+            .collect();
         for rest_shape in &folds {
             let rest = cubic_shell::Rest::new(rest_shape, compliance);
             let force = CubicShell::gradient(&rest, rest_shape);
             let scale = 1.0 / compliance / length_squared.sqrt();
-            let sharpness = angle_gradient(rest_shape).iter().map(|g| g.norm()).fold(0.0, f64::max) * length_squared.sqrt();
+            let sharpness =
+                angle_gradient(rest_shape).iter().map(|g| g.norm()).fold(0.0, f64::max) * length_squared.sqrt();
             for f in force {
                 assert!(f.norm() <= 1e-12 * scale * sharpness, "{}: {f:?} of {scale} at rest", case["name"]);
             }
@@ -105,7 +113,8 @@ fn cubic_shells_of_bent_rest_shapes_match_the_folds_of_the_fixture() {
         // The flat limit is Bergou's, whose energy the fixture has for B = 3. Some rest shapes of it are not flat.
         if angle(&flat).abs() < 1e-12 {
             let rest = cubic_shell::Rest::new(&flat, compliance);
-            let quadratic = isometric::Rest { weights: isometric::cotangent_weights(&flat), compliance: area / rigidity };
+            let quadratic =
+                isometric::Rest { weights: isometric::cotangent_weights(&flat), compliance: area / rigidity };
             for (fold, x) in case["isometric_folds"].as_array().expect("a list").iter().zip(&folds) {
                 let (got, expected) = (CubicShell::value(&rest, x), number(&fold["E_bergou"]));
                 assert!((got - expected).abs() <= 1e-12 / compliance, "{}: {got}, expected {expected}", case["name"]);
@@ -184,13 +193,7 @@ fn height_ratio(diagonals: &str, material: &str, height: impl Fn(f64, f64) -> f6
 
 /// Sphere, two saddles and two cylinders, in the order of the table.
 fn surfaces() -> [fn(f64, f64) -> f64; 5] {
-    [
-        |x, z| 0.5 * (x * x + z * z),
-        |x, z| 0.5 * (x * x - z * z),
-        |x, z| x * z,
-        |x, _| 0.5 * x * x,
-        |_, z| 0.5 * z * z,
-    ]
+    [|x, z| 0.5 * (x * x + z * z), |x, z| 0.5 * (x * x - z * z), |x, z| x * z, |x, _| 0.5 * x * x, |_, z| 0.5 * z * z]
 }
 
 #[test]
@@ -243,7 +246,11 @@ fn curved_rest_shapes_are_at_rest() {
             bending(model)
         );
         let model_of = compiled(&text).model;
-        let flat: f64 = model_of.terms.iter().map(|t| t.value(&model_of.initial_positions.iter().map(|p| Vec3::new(p.x, p.y, 0.0)).collect::<Vec<_>>())).sum();
+        let flat: f64 = model_of
+            .terms
+            .iter()
+            .map(|t| t.value(&model_of.initial_positions.iter().map(|p| Vec3::new(p.x, p.y, 0.0)).collect::<Vec<_>>()))
+            .sum();
         assert!(flat > 1.0, "{model}: a flattened tube has {flat} J");
         let rest = shaken(&model_of, 0.0);
         assert!(rest.abs() < 1e-12 * flat, "{model}: {rest} J at rest");
@@ -254,7 +261,7 @@ fn curved_rest_shapes_are_at_rest() {
 }
 
 /// A strip held on its first column of cells and bent from there on: with E = aL + b for a strip of length L, the part
-/// of the clamp in b is E_clamped − (E_free + aL)/2, which half the tributary length makes zero.
+/// of the clamp in b is E less the mean of that of a free strip and aL, which half the tributary length makes zero.
 #[test]
 fn a_clamp_of_the_plate_adds_no_energy_of_its_own() {
     let rows = 2;
