@@ -426,7 +426,7 @@ fn warn_if_flattened(index: usize, cloth: &scene::Cloth, site: &Site<'_>, proble
             format!("cloth[{index}].material.bend.model"),
             format!(
                 "\"{name}\" is for flat rest shapes, but this one is bent by up to {sharpest:.0} degrees between \
-                 triangles and will be pulled flat; use {} to keep its shape",
+                 triangles and will be pulled flat; use one of {} to keep its shape",
                 bent_models().join(", ")
             ),
         );
