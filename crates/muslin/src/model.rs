@@ -82,6 +82,8 @@ pub struct Cloth {
     pub name: String,
     /// Its vertices in the state.
     pub vertices: Range<usize>,
+    /// Its terms, those of stretch first; a model may have several or none.
+    pub terms: Range<usize>,
     /// Between the user's numbering and the model's.
     pub ordering: Ordering,
     /// The rest shape, scaled, as the user numbers it.
@@ -264,6 +266,7 @@ impl Model {
         let site =
             Site { mesh: &ordered, topology: &topology, clamped: &clamped, first_vertex: first as u32, vertex_count };
         warn_if_flattened(index, cloth, &site, problems);
+        let first_term = self.terms.len();
         self.terms.extend(assemble(energy::STRETCH, &cloth.material.stretch, &site));
         self.terms.extend(assemble(energy::BEND, &cloth.material.bend, &site));
         self.vertex_triangles.append(&topology.vertex_triangles, self.triangles.len() as u32);
@@ -272,6 +275,7 @@ impl Model {
         self.cloths.push(Cloth {
             name: cloth.name.clone(),
             vertices: first..first + mesh.vertex_count(),
+            terms: first_term..self.terms.len(),
             edge_count: topology.edges.len(),
             hinge_count: topology.hinges.len(),
             mass,
