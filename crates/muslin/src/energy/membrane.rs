@@ -39,8 +39,10 @@
 
 use std::marker::PhantomData;
 
+use super::stiffness::POISSON;
 use super::{Blocks, Energy, Site, TripleRow};
 use crate::math::{Mat3, Scalar, Vec3};
+use crate::parameter::Settings;
 
 /// An isotropic law of a sheet. Moduli are given times the area of the triangle, so energies are in J.
 pub trait Law: Send + Sync + 'static {
@@ -255,8 +257,10 @@ fn any_across(n: Vec3<f64>) -> Vec3<f64> {
 pub struct Membrane<L>(PhantomData<L>);
 
 impl<L: Law> Membrane<L> {
-    /// The triangles of a cloth of Young's modulus × thickness `young`, in N/m.
-    pub(super) fn elements(site: &Site<'_>, young: f64, poisson: f64) -> Vec<([u32; 3], Rest<f64>)> {
+    /// The triangles of a cloth.
+    pub(super) fn elements(site: &Site<'_>, settings: &Settings) -> Vec<([u32; 3], Rest<f64>)> {
+        let number = |name| settings.number(name).unwrap_or(0.0);
+        let (young, poisson) = (number("stiffness"), number(POISSON.name));
         let element = |(t, &vertices): (usize, &[u32; 3])| {
             let x = site.mesh.triangle(t);
             let moduli = Moduli::plane_stress(young, poisson, site.mesh.area(t));

@@ -57,10 +57,9 @@ pub const KIND: EnergyKind = EnergyKind {
     forms: Forms::USUAL,
 };
 
-fn assemble(settings: &Settings, site: &Site<'_>) -> Option<Box<dyn Term>> {
-    let elements =
-        Membrane::<NeoHookean>::elements(site, settings.number("stiffness")?, settings.number(POISSON.name)?);
-    Some(Box::new(Batch::<Membrane<NeoHookean>, 3>::new(site, settings, elements)))
+fn assemble(settings: &Settings, site: &Site<'_>) -> Vec<Box<dyn Term>> {
+    let elements = Membrane::<NeoHookean>::elements(site, settings);
+    vec![Box::new(Batch::<Membrane<NeoHookean>, 3>::new(site, settings, elements))]
 }
 
 /// q₀ = J² below which ln J is continued, and its logarithm.

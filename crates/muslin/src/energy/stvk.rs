@@ -41,9 +41,9 @@ pub const KIND: EnergyKind = EnergyKind {
     forms: Forms::USUAL,
 };
 
-fn assemble(settings: &Settings, site: &Site<'_>) -> Option<Box<dyn Term>> {
-    let elements = Membrane::<Stvk>::elements(site, settings.number("stiffness")?, settings.number(POISSON.name)?);
-    Some(Box::new(Batch::<Membrane<Stvk>, 3>::new(site, settings, elements)))
+fn assemble(settings: &Settings, site: &Site<'_>) -> Vec<Box<dyn Term>> {
+    let elements = Membrane::<Stvk>::elements(site, settings);
+    vec![Box::new(Batch::<Membrane<Stvk>, 3>::new(site, settings, elements))]
 }
 
 impl Law for Stvk {
