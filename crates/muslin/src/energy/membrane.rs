@@ -40,7 +40,7 @@
 use std::marker::PhantomData;
 
 use super::stiffness::POISSON;
-use super::{Blocks, Energy, Site, TripleRow};
+use super::{Batch, Blocks, Energy, Site, Term, TripleRow};
 use crate::math::{Mat3, Scalar, Vec3};
 use crate::parameter::Settings;
 
@@ -257,10 +257,15 @@ fn any_across(n: Vec3<f64>) -> Vec3<f64> {
 pub struct Membrane<L>(PhantomData<L>);
 
 impl<L: Law> Membrane<L> {
-    /// The triangles of a cloth.
-    pub(super) fn elements(site: &Site<'_>, settings: &Settings) -> Vec<([u32; 3], Rest<f64>)> {
+    /// All elements of a cloth, with the numbers that the scene gives.
+    pub(super) fn assemble(settings: &Settings, site: &Site<'_>) -> Vec<Box<dyn Term>> {
         let number = |name| settings.number(name).unwrap_or(0.0);
-        let (young, poisson) = (number("stiffness"), number(POISSON.name));
+        let elements = Self::elements(site, number("stiffness"), number(POISSON.name));
+        vec![Box::new(Batch::<Self, 3>::new(site, settings, elements))]
+    }
+
+    /// The triangles of a cloth of Young's modulus × thickness `young`, in N/m.
+    pub(super) fn elements(site: &Site<'_>, young: f64, poisson: f64) -> Vec<([u32; 3], Rest<f64>)> {
         let element = |(t, &vertices): (usize, &[u32; 3])| {
             let x = site.mesh.triangle(t);
             let moduli = Moduli::plane_stress(young, poisson, site.mesh.area(t));
