@@ -21,6 +21,9 @@ const WAYS: &[Way] = &[
     // Damping of both kinds is of the first order.
     Way { settings: r#"kind = "explicit", scheme = "verlet""#, orders: [Some(2.0), Some(1.0)] },
     Way { settings: r#"kind = "vbd", iterations = 60"#, orders: [Some(1.0), Some(1.0)] },
+    Way { settings: r#"kind = "projective", iterations = 60"#, orders: [Some(1.0), Some(1.0)] },
+    Way { settings: r#"kind = "newton", tolerance = 1e-10"#, orders: [Some(1.0), Some(1.0)] },
+    Way { settings: r#"kind = "newton", tolerance = 1e-10, scheme = "bdf2""#, orders: [Some(2.0), Some(1.0)] },
 ];
 
 /// Internal damping of the stretch, in s; where there is some, the material is damped too.

@@ -11,6 +11,7 @@ mod fixtures;
 mod friction;
 mod fuzz_scenes;
 mod nets;
+mod newton;
 mod order;
 mod pins;
 mod projective;
