@@ -37,7 +37,8 @@
 //! preconditioner; `auto` takes the first up to a number of vertices where memory and time cross.
 //!
 //! Contact is a stiff potential while the iterations run ([`contact::Cushion`]); what depth is left is projected at the end.
-//! Iterations start from xⁿ, where a vertex at rest only just touches: with one iteration contact is the projection alone.
+//! Iterations start from xⁿ, where a vertex at rest only just touches: contact and its friction take some four of them, and one
+//! alone is not enough where there are bodies.
 //!
 //! **Rounding.** Near the minimum φ falls by less than rounding does to it. Within that, the line search looks at the slope
 //! instead: the conditions are the same for a parabola [Hager, Zhang 2005, §2].
@@ -376,6 +377,13 @@ impl Objective<'_> {
         });
     }
 
+    /// How far the change of normal forces from one iteration to the next could move a vertex by friction, in m.
+    fn unsettled(&self, new: &[f64], old: &[f64]) -> f64 {
+        let bodies = self.substep.obstacles.len();
+        let moves = new.iter().zip(old).enumerate().filter(|(_, (new, old))| new != old);
+        moves.map(|(slot, (new, old))| (new - old).abs() / self.inertias[slot / bodies]).fold(0.0, f64::max)
+    }
+
     /// w η²‖∇φ‖, in m: the largest. An error where it is not finite.
     fn residual(&self, gradient: &[Vec3<f64>]) -> Result<f64, StepError> {
         let mut largest = 0.0_f64;
@@ -426,15 +434,10 @@ impl Scheme for Newton {
             objective.normal_forces(positions, &self.normal_forces, &mut self.next_forces);
             std::mem::swap(&mut self.normal_forces, &mut self.next_forces);
             // A step that had to be shortened says nothing about how near the minimum is.
-            is_done = reach <= self.tolerance || length == 0.0;
+            is_done = (reach <= self.tolerance
+                && objective.unsettled(&self.normal_forces, &self.next_forces) <= self.tolerance)
+                || length == 0.0;
             near = reach < NEAR;
-            eprintln!(
-                "DBG it {} reach {reach:e} len {length} x {:?} prev {:?} N {:?}",
-                outcome.iterations,
-                positions[0],
-                previous[0],
-                self.normal_forces.first()
-            );
         }
         self.inertias = inertias;
         self.set_velocities(substep, motion);
