@@ -433,10 +433,9 @@ impl Scheme for Newton {
             outcome.iterations += 1;
             objective.normal_forces(positions, &self.normal_forces, &mut self.next_forces);
             std::mem::swap(&mut self.normal_forces, &mut self.next_forces);
-            // A step that had to be shortened says nothing about how near the minimum is.
-            is_done = (reach <= self.tolerance
-                && objective.unsettled(&self.normal_forces, &self.next_forces) <= self.tolerance)
-                || length == 0.0;
+            // A step that had to be shortened says nothing about how near the minimum is; one of no length is below rounding.
+            let settled = reach.max(objective.unsettled(&self.normal_forces, &self.next_forces)) <= self.tolerance;
+            is_done = (settled && length == 1.0) || length == 0.0;
             near = reach < NEAR;
         }
         self.inertias = inertias;

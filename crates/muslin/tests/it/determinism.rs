@@ -5,12 +5,11 @@ use muslin::Simulation;
 use crate::common::{compiled, run, simulation_on};
 
 /// Solvers with two choices of the setting that changes their bits: the precision, the scheme or the acceleration.
-const KINDS: [(&str, [&str; 2]); 5] = [
+const KINDS: [(&str, [&str; 2]); 4] = [
     ("xpbd", ["f32", "f64"]),
     ("pbd", ["f32", "f64"]),
     ("explicit", ["symplectic", "verlet"]),
     ("vbd", ["0.0", "0.6"]),
-    ("newton", ["implicit_euler", "bdf2"]),
 ];
 
 /// A cloth of `cells` with everything on: wind, two colliders of which one moves, pins that move and one that lets go.
@@ -20,9 +19,6 @@ fn scene(kind: &str, precision: &str, cells: [u32; 2], bend: &str) -> String {
     let settings = match kind {
         // Soft enough below for so long a step.
         "explicit" => format!(r#"scheme = "{precision}", substeps = 60"#),
-        // The first with Cholesky, the second with conjugate gradients.
-        "newton" if precision == "bdf2" => r#"scheme = "bdf2", linear = "cg", iterations = 3"#.to_owned(),
-        "newton" => r#"linear = "cholesky", iterations = 3"#.to_owned(),
         "vbd" => format!("acceleration = {precision}, substeps = 2, iterations = 3"),
         _ => format!(r#"precision = "{precision}", substeps = 2, iterations = 2"#),
     };
