@@ -1,13 +1,11 @@
 //! Both solvers of block systems against known solutions, and against each other.
-#![allow(unsafe_code, reason = "opens the blocks of a matrix to a team of one")]
 
 use super::*;
-use crate::energy::Treatment;
+use crate::energy::{Treatment, spring};
 use crate::math::{Mat3, Vec3};
 use crate::model::Model;
-use crate::parallel::{Shared, Team};
+use crate::parallel::Team;
 use crate::scene::parse;
-use crate::solver::Instant;
 
 /// Uniform in [−1, 1), the same in every run (xorshift64*).
 struct Random(u64);
@@ -51,34 +49,26 @@ fn random_matrix(rows: usize, shift: f64, random: &mut Random) -> BlockMatrix {
     matrix
 }
 
-/// M/h² + H of a sheet, stretched by `stretch` and crumpled a little, h = 1/60 s.
+/// M/h² + H of a sheet of springs, stretched by `stretch` and crumpled a little, h = 1/60 s.
 fn cloth_matrix(cells: u32, stretch: f64, treatment: Treatment) -> BlockMatrix {
     let text = format!(
-        "solver.kind = \"newton\"\n[[cloth]]\ngrid = {{ size = [1, 1], cells = [{cells}, {cells}] }}\n\
-         material = {{ density = 0.2, stretch = {{ stiffness = 1000 }}, bend = {{ model = \"dihedral\", stiffness = 1e-4 }} }}"
+        "solver.kind = \"newton\"\n[[cloth]]\ngrid = {{ size = [1, 1], cells = [{cells}, {cells}] }}\nmaterial.density = 0.2"
     );
     let scene = parse(&text, &[]).scene.unwrap();
     let model = Model::compile(&scene, &mut |_| Err(String::new())).unwrap().model;
     let noise = Random(7).vectors(model.masses.len());
     let x: Vec<Vec3<f64>> = model.initial_positions.iter().zip(noise).map(|(x, d)| *x * stretch + d * 1e-3).collect();
-    let mut matrix = BlockMatrix::new(x.len(), |visit| model.terms.iter().for_each(|term| term.each_stencil(visit)));
-    let mut slots = Vec::new();
-    for term in &model.terms {
-        let mut of_term = Vec::new();
-        term.each_stencil(&mut |stencil| {
-            let pairs = stencil.iter().flat_map(|&i| stencil.iter().map(move |&j| (i, j)));
-            of_term.extend(pairs.map(|(i, j)| matrix.slot(i, j).unwrap()));
-        });
-        slots.push(of_term);
-    }
-    let at = Instant { positions: &x, previous: &x, step: f64::INFINITY };
-    // SAFETY: one worker.
-    let shared = unsafe { Shared::new(matrix.blocks_mut()) };
-    Team::solo().run(1, |worker| {
-        for (term, slots) in model.terms.iter().zip(&slots) {
-            term.add_stiffness(worker, at, treatment, slots, &shared);
+    let mut matrix = BlockMatrix::new(x.len(), |visit| model.edges.iter().for_each(|(edge, _)| visit(edge)));
+    for &(edge, length) in &model.edges {
+        let rest = spring::Rest { length, compliance: 1e-3 };
+        let blocks = treatment.stiffness::<spring::Spring, 2>(&rest, &edge.map(|v| x[v as usize]));
+        for (i, &row) in edge.iter().enumerate() {
+            for (j, &column) in edge.iter().enumerate() {
+                let slot = matrix.slot(row, column).unwrap() as usize;
+                matrix.blocks_mut()[slot] += blocks[i][j];
+            }
         }
-    });
+    }
     for (row, m) in model.masses.iter().enumerate() {
         let slot = matrix.diagonal_slot(row);
         matrix.blocks_mut()[slot] += Mat3::scalar(m * 3600.0);
