@@ -16,7 +16,7 @@ const SIDE: f64 = 0.1;
 const THICKNESS: f64 = 1e-3;
 
 /// A patch that lies on a plane, in gravity that pulls as on a slope towards +x.
-fn patch(solver: &str, fps: u32, slope_degrees: f64, friction: f64, speed: f64) -> Simulation {
+pub(crate) fn patch(solver: &str, fps: u32, slope_degrees: f64, friction: f64, speed: f64) -> Simulation {
     let t = slope_degrees.to_radians();
     let gravity = [GRAVITY * libm::sin(t), -GRAVITY * libm::cos(t), 0.0];
     simulation(&format!(

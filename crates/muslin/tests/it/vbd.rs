@@ -19,7 +19,7 @@ fn stencils<const N: usize>(list: &Value) -> Vec<[u32; N]> {
 }
 
 /// A case of the fixture: the net, with the state before the step; h; where the step leads.
-fn case(index: usize) -> (Net, f64, Vec<Vec3<f64>>) {
+pub(crate) fn case(index: usize) -> (Net, f64, Vec<Vec3<f64>>) {
     let all: Value = serde_json::from_str(ONE_STEP).expect("JSON");
     let case = &all["cases"][index];
     let number = |key: &str| case[key].as_f64().expect("a number");
@@ -44,7 +44,7 @@ fn case(index: usize) -> (Net, f64, Vec<Vec3<f64>>) {
     (net, number("h"), points(&case["x_star"]))
 }
 
-fn farthest(net: &Net, exact: &[Vec3<f64>]) -> f64 {
+pub(crate) fn farthest(net: &Net, exact: &[Vec3<f64>]) -> f64 {
     net.state.positions.iter().zip(exact).map(|(x, exact)| (*x - *exact).norm()).fold(0.0, f64::max)
 }
 
@@ -77,7 +77,7 @@ fn a_stiff_net_reaches_a_minimum() {
 }
 
 /// Σ m/2h² ‖x − y‖² + Σψ, y = xⁿ + hv + h²g; D of internal damping is added where there is one spring.
-fn objective(net: &Net, before: &[Vec3<f64>], velocities: &[Vec3<f64>], h: f64) -> f64 {
+pub(crate) fn objective(net: &Net, before: &[Vec3<f64>], velocities: &[Vec3<f64>], h: f64) -> f64 {
     let held = |i: usize| net.model.pinned.iter().any(|pinned| pinned.vertex as usize == i);
     let inertia = |(i, x): (usize, &Vec3<f64>)| {
         let y = before[i] + velocities[i] * h + net.model.gravity * (h * h);
