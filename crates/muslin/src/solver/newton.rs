@@ -31,19 +31,20 @@
 //! **Linear systems.** Sparse Cholesky with a symbolic analysis made once, or conjugate gradients with a block-diagonal
 //! preconditioner; `auto` takes the first up to a number of vertices where memory and time cross.
 //!
-//! Contact is a stiff potential while the iterations run ([`contact::Cushion`]); what depth is left is projected at the end.
+//! Contact is a stiff potential while the iterations run ([`Cushions`]); what depth is left is projected at the end.
 //!
 //! `residual` in the report: the largest distance (in m) that the unbalanced force would move a vertex in one step, w η²‖∇φ‖.
 //!
 //! [Baraff, Witkin 1998], [Choi, Ko 2002], [Martin et al. 2011] for the optimisation, [Nocedal, Wright 2006, ch. 3].
 #![allow(unsafe_code, reason = "opens the vectors of a sweep to the team")]
 
+use super::cushions::Cushions;
 use super::elastic::Instant;
 use super::linear::{BlockMatrix, Cholesky, ConjugateGradients, FactorError};
 use super::stepped::{Motion, Outcome, Scheme, Stepped, Substep};
 use super::{Context, Need, SolverKind, StepError, iterations, substeps};
 use crate::energy::Treatment;
-use crate::energy::contact::{self, Cushion};
+use crate::energy::contact;
 use crate::math::{Mat3, Vec3};
 use crate::model::Model;
 use crate::parallel::Shared;
@@ -126,12 +127,6 @@ const NEAR: f64 = 1e-3;
 
 /// Halvings after which a line search gives up: the step is then below rounding.
 const HALVINGS: u32 = 40;
-
-/// Stiffness of contact as a multiple of m/η²: a vertex at rest sinks in by g η²/100, a fraction of a usual thickness.
-const CONTACT_STIFFNESS: f64 = 100.0;
-
-/// Speed below which friction counts as sticking, in m/s.
-const STICKING_SPEED: f64 = 1e-4;
 
 /// How the systems are solved.
 enum Linear {
@@ -261,19 +256,9 @@ impl Objective<'_> {
         normal_forces: &[f64],
         mut visit: impl FnMut(usize, contact::Press),
     ) {
-        let Substep { obstacles, model, step, .. } = *self.substep;
-        for (body, obstacle) in obstacles.iter().enumerate() {
-            let previous = self.previous[vertex];
-            if let Some(touch) = obstacle.touch(x, || previous, model.thickness, step) {
-                let slot = vertex * obstacles.len() + body;
-                let cushion = Cushion {
-                    stiffness: CONTACT_STIFFNESS * self.inertia(vertex),
-                    normal_force: normal_forces[slot],
-                    smooth_slip: STICKING_SPEED * step,
-                };
-                visit(slot, cushion.press(&touch, x, previous));
-            }
-        }
+        let from = self.previous[vertex];
+        let cushions = Cushions::new(self.substep);
+        cushions.each_press(vertex, self.inertia(vertex), (x, from), |slot| normal_forces[slot], &mut visit);
     }
 
     /// φ(x), in J.

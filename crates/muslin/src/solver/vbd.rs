@@ -25,9 +25,11 @@
 //! sweeps, against explicit steps far below their limit) it brings the excess of the largest strain from 0.9 to 0.2 percentage
 //! points, and halves the residual; 0.9 gets as near and leaves more residual, and with five sweeps both leave more than none does.
 //!
-//! The sweeps begin at y. Bodies act at the end of the substep, as in the other solvers that work with forces: one move along the
-//! normal and one application of Coulomb's law to the whole of it. (To project after each sweep would apply friction once a
-//! sweep, since each sweep pulls the vertices back towards y.)
+//! **Contact** is a stiff potential while the sweeps run ([`Cushions`]), in the block of each vertex; what depth is left is projected at the
+//! end. Friction takes the normal force at the end of the last sweep, fixed during a sweep, so that each sweep lowers one
+//! function. A vertex that a body presses on is not extrapolated: it would be thrown in or out.
+//!
+//! The sweeps begin at y.
 //!
 //! `residual` in the report: the largest distance (in m) that the last sweep moved a vertex.
 //!
@@ -37,9 +39,11 @@
 
 use std::sync::Mutex;
 
+use super::cushions::Cushions;
 use super::elastic::drag_value;
 use super::stepped::{Motion, Outcome, Scheme, Stepped, Substep};
 use super::{Context, Need, SolverKind, StepError, iterations, substeps};
+use crate::energy::contact::Press;
 use crate::energy::{Batch, Constraint, Energy, Term};
 use crate::math::{Mat3, Small, Vec3};
 use crate::model::Model;
@@ -191,6 +195,8 @@ struct Descent {
     /// x⁽ᵏ⁻¹⁾ and x⁽ᵏ⁻²⁾, in m, for the extrapolation.
     last: Vec<Vec3<f64>>,
     before_last: Vec<Vec3<f64>>,
+    /// Per vertex and body: the normal force at the end of the last sweep, in N.
+    normal_forces: Vec<f64>,
 }
 
 impl Descent {
@@ -203,6 +209,7 @@ impl Descent {
             color_of: Vec::new(),
             last: Vec::new(),
             before_last: Vec::new(),
+            normal_forces: Vec::new(),
         }
     }
 
@@ -298,14 +305,44 @@ struct Local<'a> {
     /// y, in m.
     predicted: &'a [Vec3<f64>],
     inverse_masses: &'a [f64],
+    cushions: Cushions<'a>,
+    /// By slots of `cushions`, in N.
+    normal_forces: &'a Shared<'a, f64>,
 }
 
 impl Local<'_> {
+    /// m/h², in N/m.
+    #[inline]
+    fn inertia(&self, vertex: usize) -> f64 {
+        self.model.masses[vertex] / (self.around.step * self.around.step)
+    }
+
+    /// The contact of a vertex at `x`.
+    #[inline]
+    fn each_press(&self, vertex: usize, x: Vec3<f64>, visit: impl FnMut(usize, Press)) {
+        let ends = (x, self.around.previous[vertex]);
+        let normal_force = |slot| self.normal_forces.get(slot);
+        self.cushions.each_press(vertex, self.inertia(vertex), ends, normal_force, visit);
+    }
+
+    /// Takes the normal forces of a vertex for the friction of the next sweep. Returns whether a body presses on it.
+    #[inline]
+    fn settle(&self, vertex: usize) -> bool {
+        let mut is_pressed = false;
+        if self.inverse_masses[vertex] > 0.0 {
+            self.each_press(vertex, self.around.positions.get(vertex), |slot, press| {
+                self.normal_forces.set(slot, press.normal_force);
+                is_pressed |= press.normal_force > 0.0;
+            });
+        }
+        is_pressed
+    }
+
     /// Where a vertex at `x` has less energy.
     #[inline]
     fn descend(&self, vertex: u32, x: Vec3<f64>, places: &[Adjacency]) -> Vec3<f64> {
         let i = vertex as usize;
-        let inertia = self.model.masses[i] / (self.around.step * self.around.step);
+        let inertia = self.inertia(i);
         let off = x - self.predicted[i];
         let mut block = Block {
             value: 0.5 * inertia * off.norm_squared(),
@@ -314,6 +351,11 @@ impl Local<'_> {
         };
         let terms = || self.model.terms.iter().zip(places).map(|(term, places)| (term, places.of(vertex)));
         terms().for_each(|(term, places)| term.add_block(places, &self.around, &mut block));
+        self.each_press(i, x, |_, press| {
+            block.value += press.value;
+            block.gradient += press.gradient;
+            block.hessian += press.hessian;
+        });
         let whole = -solve(&block.hessian, block.gradient, inertia);
         let slope = whole.dot(block.gradient);
         // Also where the numbers have run out: the step then ends with an error.
@@ -326,6 +368,7 @@ impl Local<'_> {
             let off = there - self.predicted[i];
             let mut value = 0.5 * inertia * off.norm_squared();
             terms().for_each(|(term, places)| value += term.value_at(places, &self.around, there));
+            self.each_press(i, there, |_, press| value += press.value);
             if value <= block.value + ARMIJO * share * slope {
                 return there;
             }
@@ -358,6 +401,9 @@ impl Scheme for Descent {
             self.build(context.model);
             assert!(self.fits(context.model), "neighbours of one colour");
         }
+        // Afresh in each frame: a run that is resumed has no other.
+        self.normal_forces.clear();
+        self.normal_forces.resize(context.model.masses.len() * context.model.colliders.len(), 0.0);
         Ok(())
     }
 
@@ -367,6 +413,7 @@ impl Scheme for Descent {
         let is_accelerated = self.acceleration > 0.0;
         let mut last = std::mem::take(&mut self.last);
         let mut before_last = std::mem::take(&mut self.before_last);
+        let mut normal_forces = std::mem::take(&mut self.normal_forces);
         if is_accelerated {
             last.clone_from(&motion.positions);
             before_last.clone_from(&motion.positions);
@@ -376,15 +423,20 @@ impl Scheme for Descent {
             let Motion { positions, previous, predicted, inverse_masses, .. } = &mut *motion;
             // SAFETY: a sweep sets the vertices of one colour, each by one worker, and gets these and their neighbours,
             // which have other colours (checked in `fits`); the extrapolation gets and sets its share of the vertices.
-            // There is a barrier after each.
-            let (shared, last, before_last) =
-                unsafe { (Shared::new(positions), Shared::new(&mut last), Shared::new(&mut before_last)) };
+            // There is a barrier after each. The normal forces of a vertex are got and set by the worker that has the vertex.
+            let (shared, last, before_last, normal_forces) = unsafe {
+                let (last, before_last) = (Shared::new(&mut last), Shared::new(&mut before_last));
+                (Shared::new(positions), last, before_last, Shared::new(&mut normal_forces))
+            };
             let local = Local {
                 model: substep.model,
                 around: Around { positions: &shared, previous, step: substep.step },
                 predicted,
                 inverse_masses,
+                cushions: Cushions::new(substep),
+                normal_forces: &normal_forces,
             };
+            let is_free = local.cushions.is_empty();
             context.team.run(context.threads, |worker| {
                 let mut omega = 1.0;
                 for iteration in 0..self.iterations {
@@ -395,12 +447,17 @@ impl Scheme for Descent {
                             1 => 2.0 / (2.0 - self.acceleration * self.acceleration),
                             _ => 4.0 / (4.0 - self.acceleration * self.acceleration * omega),
                         };
+                    }
+                    if is_accelerated || !is_free {
                         for i in worker.share(0..shared.len()) {
-                            let base = before_last.get(i);
-                            let x = (shared.get(i) - base) * omega + base;
-                            before_last.set(i, last.get(i));
-                            last.set(i, x);
-                            shared.set(i, x);
+                            let is_pressed = !is_free && local.settle(i);
+                            if is_accelerated {
+                                let (x, base) = (shared.get(i), before_last.get(i));
+                                let x = if is_pressed { x } else { (x - base) * omega + base };
+                                before_last.set(i, last.get(i));
+                                last.set(i, x);
+                                shared.set(i, x);
+                            }
                         }
                         worker.barrier();
                     }
@@ -415,6 +472,7 @@ impl Scheme for Descent {
         }
         self.last = last;
         self.before_last = before_last;
+        self.normal_forces = normal_forces;
         motion.set_velocities(substep.step);
         let residual = largest.into_inner().unwrap_or_default();
         Ok(Outcome { iterations: self.iterations, residual, stable_step: None })
