@@ -12,7 +12,7 @@
 
 use super::script::Obstacle;
 use super::stepped::Substep;
-use crate::energy::contact::{Cushion, Press};
+use crate::energy::contact::{self, Cushion, Press};
 use crate::math::Vec3;
 
 /// Stiffness of contact as a multiple of m/h²: a vertex at rest sinks in by g h²/100, a fraction of a usual thickness.
@@ -39,6 +39,20 @@ impl<'a> Cushions<'a> {
     /// Whether there is no body.
     pub(super) fn is_empty(&self) -> bool {
         self.obstacles.is_empty()
+    }
+
+    /// Where contact alone would have a vertex that goes to `y`, with friction: the minimum of its inertia and its cushions.
+    ///
+    /// The projection, less the part that the cushion gives way.
+    pub(super) fn rest(&self, y: Vec3<f64>, previous: Vec3<f64>) -> Vec3<f64> {
+        const PART: f64 = CONTACT_STIFFNESS / (CONTACT_STIFFNESS + 1.0);
+        self.obstacles.iter().fold(y, |x, obstacle| {
+            let touch = obstacle.touch(x, || previous, self.thickness, self.step);
+            touch.map_or(x, |touch| {
+                let (moved, lifted) = contact::project(&touch, x, previous);
+                x + ((moved - x) - (lifted - previous)) * PART
+            })
+        })
     }
 
     /// The contact of a vertex with each body that presses on it, or did in the last iteration.
