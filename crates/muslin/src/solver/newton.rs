@@ -36,7 +36,7 @@
 //! **Linear systems.** Sparse Cholesky with a symbolic analysis made once, or conjugate gradients with a block-diagonal
 //! preconditioner; `auto` takes the first up to a number of vertices where memory and time cross.
 //!
-//! Contact is a stiff potential while the iterations run ([`contact::Cushion`]); what depth is left is projected at the end.
+//! Contact is a stiff potential while the iterations run ([`Cushions`]); what depth is left is projected at the end.
 //! Iterations start from xⁿ, where a vertex at rest only just touches: contact and its friction take some four of them, and one
 //! alone is not enough where there are bodies.
 //!
@@ -48,6 +48,7 @@
 //! [Baraff, Witkin 1998], [Choi, Ko 2002], [Martin et al. 2011] for the optimisation, [Nocedal, Wright 2006, ch. 3].
 #![allow(unsafe_code, reason = "opens the vectors of a sweep to the team")]
 
+use super::cushions::Cushions;
 use super::elastic::Instant;
 use super::linear::{BlockMatrix, Cholesky, ConjugateGradients};
 use super::projective::count;
@@ -55,7 +56,7 @@ use super::script::Obstacle;
 use super::stepped::{Motion, Outcome, Scheme, Stepped, Substep};
 use super::{Context, Need, SolverKind, StepError, iterations, substeps};
 use crate::energy::Treatment;
-use crate::energy::contact::{self, Cushion};
+use crate::energy::contact;
 use crate::math::{Mat3, Vec3};
 use crate::model::Model;
 use crate::parallel::Shared;
@@ -135,9 +136,6 @@ const NEAR: f64 = 1e-3;
 
 /// Halvings after which a line search gives up: the step is then below rounding.
 const HALVINGS: u32 = 40;
-
-/// Stiffness of contact as a multiple of m/η²: a vertex at rest sinks in by g η²/100, a fraction of a usual thickness.
-const CONTACT_STIFFNESS: f64 = 100.0;
 
 /// What rounding may do to φ, of itself: its terms are none negative, but a spring's is the square of a difference of lengths.
 const BLUR: f64 = 1e-12;
@@ -273,16 +271,9 @@ impl Objective<'_> {
         normal_forces: &[f64],
         mut visit: impl FnMut(usize, contact::Press),
     ) {
-        let Substep { obstacles, model, step, .. } = *self.substep;
-        for (body, obstacle) in obstacles.iter().enumerate() {
-            let previous = self.previous[vertex];
-            if let Some(touch) = obstacle.touch(x, || previous, model.thickness, step) {
-                let slot = vertex * obstacles.len() + body;
-                let stiffness = CONTACT_STIFFNESS * self.inertias[vertex];
-                let cushion = Cushion { stiffness, normal_force: normal_forces[slot], is_searched: self.is_searched };
-                visit(slot, cushion.press(&touch, x, previous));
-            }
-        }
+        let from = self.previous[vertex];
+        let cushions = Cushions::new(self.substep, self.is_searched);
+        cushions.each_press(vertex, self.inertias[vertex], (x, from), |slot| normal_forces[slot], &mut visit);
     }
 
     /// φ(x), in J.
