@@ -20,7 +20,7 @@
 //!
 //! [Bender et al. 2014, §5.1], [Macklin et al. 2014, §6.1].
 
-use crate::math::Vec3;
+use crate::math::{Mat3, Vec3};
 
 /// A vertex that is too near, and where it was.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +54,67 @@ pub fn project(touch: &Touch, x: Vec3<f64>, previous: Vec3<f64>) -> (Vec3<f64>, 
     let length = slip.norm();
     let part = if length > limit { limit / length } else { 1.0 };
     (x - slip * part, previous)
+}
+
+/// Contact as a potential, for the solvers that work with forces: a stiff spring along the normal, and friction with the
+/// normal force of the last iteration.
+///
+/// ```text
+/// ψ = ½ k d² + μ N f(‖s‖)        d depth, N = k d of the last iteration, s tangential slip
+/// f(s) = s, or s²/2ε + ε/2 where s < ε
+/// ```
+///
+/// f is the slip made smooth over ε, so that sticking has a stiffness, μN/ε [Li et al. 2020, §5.4]. An old depth counts no
+/// more than `lift_limit`, as in [`project`].
+#[derive(Clone, Copy, Debug)]
+pub struct Cushion {
+    /// k, in N/m.
+    pub stiffness: f64,
+    /// N, in N.
+    pub normal_force: f64,
+    /// ε, in m.
+    pub smooth_slip: f64,
+}
+
+/// A potential at one vertex.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Press {
+    /// ψ, in J.
+    pub value: f64,
+    /// ∂ψ/∂x, in N.
+    pub gradient: Vec3<f64>,
+    /// Not less than ∂²ψ/∂x², in N/m; it has no negative eigenvalue.
+    pub hessian: Mat3,
+    /// k d, in N, for the next iteration.
+    pub normal_force: f64,
+}
+
+impl Cushion {
+    /// The potential at a touch.
+    pub fn press(&self, touch: &Touch, x: Vec3<f64>, previous: Vec3<f64>) -> Press {
+        let depth = -touch.gap;
+        let old_depth = (-touch.previous_gap).max(0.0).min(depth);
+        let depth = depth - old_depth + old_depth.min(touch.lift_limit);
+        let normal = touch.normal;
+        let mut press = Press {
+            value: 0.5 * self.stiffness * depth * depth,
+            gradient: normal * (-self.stiffness * depth),
+            hessian: Mat3::outer(normal, normal) * self.stiffness,
+            normal_force: self.stiffness * depth,
+        };
+        let limit = touch.friction * self.normal_force;
+        if limit > 0.0 {
+            let step = x - previous - touch.surface_step;
+            let slip = step - normal * step.dot(normal);
+            let (length, smooth) = (slip.norm(), self.smooth_slip);
+            let sticks = length < smooth;
+            press.value += limit * if sticks { 0.5 * (length * length / smooth + smooth) } else { length };
+            let rate = limit / length.max(smooth);
+            press.gradient += slip * rate;
+            press.hessian += (Mat3::IDENTITY - Mat3::outer(normal, normal)) * rate;
+        }
+        press
+    }
 }
 
 #[cfg(test)]

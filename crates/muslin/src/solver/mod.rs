@@ -6,10 +6,11 @@ mod elastic;
 mod particle;
 mod position_based;
 mod script;
-#[expect(dead_code, reason = "the solvers that step with forces follow")]
 mod stepped;
 mod sweep;
 
+pub mod linear;
+pub mod newton;
 pub mod pbd;
 pub mod xpbd;
 
@@ -102,6 +103,22 @@ pub enum StepError {
         /// The vertex, as the user numbers it.
         vertex: usize,
     },
+    /// The Hessian of an implicit step has an eigenvalue that is not positive, and the solver was told to do nothing about it.
+    #[error(
+        "the Hessian of the step at {time:.4} s is not positive definite ({iterations} iterations into it):          compressed springs push sideways; set solver.indefiniteness to \"clamp\", \"drop\" or \"choi_ko\", or use more substeps"
+    )]
+    Indefinite {
+        /// Simulated time, in s.
+        time: f64,
+        /// Iterations of the step before.
+        iterations: u32,
+    },
+    /// The factorisation of an implicit step needs more memory than there is.
+    #[error("the factorisation of {vertices} vertices does not fit into memory; set solver.linear to \"cg\"")]
+    Memory {
+        /// How many there are.
+        vertices: usize,
+    },
 }
 
 impl StepError {
@@ -179,7 +196,7 @@ pub fn find(name: &str) -> Option<&'static SolverKind> {
 }
 
 /// Every solver.
-pub const SOLVERS: &[SolverKind] = &[xpbd::KIND, pbd::KIND];
+pub const SOLVERS: &[SolverKind] = &[xpbd::KIND, pbd::KIND, newton::KIND];
 
 const fn substeps(default: i64) -> Parameter {
     Parameter {

@@ -61,6 +61,8 @@ pub(super) struct Motion {
     pub(super) positions: Vec<Vec3<f64>>,
     /// v, in m/s: with damping, wind and gravity before the scheme, of the whole substep after it.
     pub(super) velocities: Vec<Vec3<f64>>,
+    /// vⁿ, in m/s: at the start of the substep, before anything acted.
+    pub(super) start_velocities: Vec<Vec3<f64>>,
     /// xⁿ, in m.
     pub(super) previous: Vec<Vec3<f64>>,
     /// y = xⁿ + h v, in m; the target of a held vertex.
@@ -80,6 +82,7 @@ impl Motion {
 
     /// Damping, wind and gravity, then y; pins where their paths lead.
     fn predict(&mut self, model: &Model, step: f64, pin_poses: &[Option<Pose>]) {
+        self.start_velocities.clone_from(&self.velocities);
         if let Some(wind) = &model.wind {
             for (push, triangle) in self.pushes.iter_mut().zip(&model.triangles) {
                 let corners = triangle.map(|v| v as usize);

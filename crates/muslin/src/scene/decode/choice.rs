@@ -49,7 +49,7 @@ impl Family {
             key: "kind",
             default: "xpbd",
             entries: catalog::solvers().collect(),
-            promised: &["explicit", "newton", "projective", "vbd", "shape_matching", "auto"],
+            promised: &["explicit", "projective", "vbd", "shape_matching", "auto"],
             promised_keys: &[],
             preset: None,
             solver: None,

@@ -1,0 +1,131 @@
+//! Conjugate gradients, preconditioned by the inverses of the diagonal blocks.
+//!
+//! The whole solve is one run of the team. Sums are made of pieces of fixed size, so the bits do not depend on the threads.
+//!
+//! [Hestenes, Stiefel 1952].
+#![allow(unsafe_code, reason = "opens the vectors of the solve to the team")]
+
+use std::sync::Mutex;
+
+use super::BlockMatrix;
+use crate::math::{Mat3, Vec3};
+use crate::parallel::{Shared, Team, Worker};
+
+/// Rows whose products are summed into one number.
+const PIECE: usize = 512;
+
+/// How a solve ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Solved {
+    /// Iterations.
+    pub iterations: u32,
+    /// ‖b − A x‖ / ‖b‖ in the norm of the preconditioner.
+    pub residual: f64,
+    /// Whether a direction of negative curvature was met: the matrix is not positive definite.
+    pub indefinite: bool,
+}
+
+/// The memory of a solve.
+#[derive(Clone, Debug, Default)]
+pub struct ConjugateGradients {
+    inverse_diagonal: Vec<Mat3>,
+    residual: Vec<Vec3<f64>>,
+    direction: Vec<Vec3<f64>>,
+    product: Vec<Vec3<f64>>,
+    solution: Vec<Vec3<f64>>,
+    sums: Vec<f64>,
+}
+
+impl ConjugateGradients {
+    /// Solves A x = b in place, until the residual is `tolerance` of that of x = 0 or `limit` iterations are done.
+    pub fn solve(
+        &mut self,
+        (team, threads): (&Team, usize),
+        matrix: &BlockMatrix,
+        x: &mut [Vec3<f64>],
+        tolerance: f64,
+        limit: u32,
+    ) -> Solved {
+        let rows = matrix.row_count();
+        let pieces = rows.div_ceil(PIECE);
+        self.inverse_diagonal.clear();
+        self.inverse_diagonal.extend((0..rows).map(|row| {
+            let block = matrix.blocks()[matrix.diagonal_slot(row)];
+            block.inverse().unwrap_or(Mat3::IDENTITY)
+        }));
+        self.residual.clear();
+        self.residual.extend_from_slice(x);
+        self.solution.clear();
+        self.solution.resize(rows, Vec3::ZERO);
+        self.direction.resize(rows, Vec3::ZERO);
+        self.product.resize(rows, Vec3::ZERO);
+        self.sums.resize(2 * pieces, 0.0);
+        let inverse = &self.inverse_diagonal;
+        // SAFETY: every pass sets only the items of its own share of rows (or of pieces), and a barrier stands between a pass
+        // that sets items and one that gets those of others.
+        let (r, d, q, s, sums) = unsafe {
+            (
+                Shared::new(&mut self.residual),
+                Shared::new(&mut self.direction),
+                Shared::new(&mut self.product),
+                Shared::new(&mut self.solution),
+                Shared::new(&mut self.sums),
+            )
+        };
+        // Two halves of the array take turns, so that a sum is not overwritten while another thread still reads it.
+        let dot = |worker: &Worker<'_>, half: usize, term: &dyn Fn(usize) -> f64| {
+            for piece in worker.share_pieces(pieces) {
+                let sum = (piece * PIECE..rows.min((piece + 1) * PIECE)).map(term).sum();
+                sums.set(half * pieces + piece, sum);
+            }
+            worker.barrier();
+            (0..pieces).map(|piece| sums.get(half * pieces + piece)).sum::<f64>()
+        };
+        let share = |worker: &Worker<'_>| {
+            let owned = worker.share_pieces(pieces);
+            owned.start * PIECE..rows.min(owned.end * PIECE)
+        };
+        let outcome = Mutex::new(Solved::default());
+        team.run(threads, |worker| {
+            let own = share(worker);
+            for i in own.clone() {
+                d.set(i, inverse[i].apply(r.get(i)));
+            }
+            let start = dot(worker, 0, &|i| r.get(i).dot(d.get(i)));
+            let mut weight = start;
+            let mut solved = Solved::default();
+            while solved.iterations < limit && weight > tolerance * tolerance * start {
+                for i in own.clone() {
+                    q.set(i, matrix.row_product(i, |j| d.get(j)));
+                }
+                let curvature = dot(worker, 1, &|i| d.get(i).dot(q.get(i)));
+                if curvature.is_nan() || curvature <= 0.0 {
+                    solved.indefinite = true;
+                    break;
+                }
+                let step = weight / curvature;
+                for i in own.clone() {
+                    s.set(i, s.get(i) + d.get(i) * step);
+                    r.set(i, r.get(i) - q.get(i) * step);
+                }
+                // Only own rows of the residual are read here.
+                let next = dot(worker, 0, &|i| r.get(i).dot(inverse[i].apply(r.get(i))));
+                let turn = next / weight;
+                for i in own.clone() {
+                    d.set(i, inverse[i].apply(r.get(i)) + d.get(i) * turn);
+                }
+                worker.barrier();
+                weight = next;
+                solved.iterations += 1;
+            }
+            if worker.leads() {
+                solved.residual = if start > 0.0 { (weight / start).sqrt() } else { 0.0 };
+                if let Ok(mut outcome) = outcome.lock() {
+                    *outcome = solved;
+                }
+            }
+        });
+        x.copy_from_slice(&self.solution);
+        outcome.into_inner().unwrap_or_default()
+    }
+}
