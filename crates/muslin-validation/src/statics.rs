@@ -8,8 +8,8 @@ use crate::plot::{Plot, Scale, Series};
 use crate::report::Section;
 use crate::row::Row;
 use crate::stage::{
-    Chain, STATIC_GRAVITY, STATIC_SOLVER, advance, has_solver, in_state, pendant, pendant_scene, positions, relax,
-    set_state, simulation,
+    Chain, STATIC_GRAVITY, advance, has_solver, in_state, pendant, pendant_scene, positions, relax, set_state, simulation,
+    static_solver,
 };
 use crate::{Scope, Test, Try};
 
@@ -223,8 +223,8 @@ fn hung(chain: &Chain, span: f64, compliance: f64, solver: Option<(&str, f64)>) 
     let (count, total) = (chain.links, chain.length * chain.links as f64);
     // In the static world a particle weighs 1 N for the total length of links, N of them.
     let (solver, gravity, fps) = match solver {
-        None => (STATIC_SOLVER, STATIC_GRAVITY, 1.0),
-        Some((solver, fps)) => (solver, GRAVITY, fps),
+        None => (static_solver(1.0), STATIC_GRAVITY, 1.0),
+        Some((solver, fps)) => (solver.to_owned(), GRAVITY, fps),
     };
     let mass = 1.0 / (gravity * count as f64);
     let top = format!("fps = {fps:?}\ngravity = [0.0, {:?}, 0.0]\nsolver = {{ {solver} }}", -gravity);
@@ -254,8 +254,8 @@ fn catenary(scope: Scope) -> Try<Section> {
         let mut sags = Vec::new();
         for (links, span) in [(10_usize, 0.5), (20, 0.5), (20, 0.8)] {
             let chain = Chain::new(links, 1.0 / links as f64);
-            // A strain of 1e-8 at the tension of the weight.
-            let compliance = 1e-8 * chain.length;
+            // A strain of 1e-7 at the tension of the weight.
+            let compliance = 1e-7 * chain.length;
             let mut simulation = hung(&chain, span, compliance, None)?;
             let residual = relax(&mut simulation, 1e-6)?;
             let nodes = chain.nodes(&simulation);

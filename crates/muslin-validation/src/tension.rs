@@ -7,7 +7,7 @@ use muslin::model::Model;
 use crate::plot::{Plot, Scale, Series};
 use crate::report::Section;
 use crate::row::Row;
-use crate::stage::{STATIC_GRAVITY, STATIC_SOLVER, has_solver, has_stretch, positions, solve_static};
+use crate::stage::{STATIC_GRAVITY, has_solver, has_stretch, positions, solve_static, static_solver};
 use crate::{Scope, Test, Try};
 
 /// The tests of this file.
@@ -28,7 +28,7 @@ fn moduli(stretch: &str, diagonals: &str, cells: u32) -> Try<(f64, f64)> {
             r#"
             fps = 1.0
             gravity = [{:?}, 0.0, 0.0]
-            solver = {{ {STATIC_SOLVER} }}
+            solver = {{ {} }}
             [[cloth]]
             grid = {{ size = [1.0, {WIDTH:?}], cells = [{cells}, {across}], diagonals = "{diagonals}" }}
             translate = [0.5, 0.0, 0.0]
@@ -39,6 +39,7 @@ fn moduli(stretch: &str, diagonals: &str, cells: u32) -> Try<(f64, f64)> {
             bend = {{ model = "none" }}
             "#,
             load * STATIC_GRAVITY,
+            static_solver(load),
             1.0 / STATIC_GRAVITY
         )
     };
