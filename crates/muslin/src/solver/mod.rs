@@ -105,7 +105,8 @@ pub enum StepError {
     },
     /// The Hessian of an implicit step has an eigenvalue that is not positive, and the solver was told to do nothing about it.
     #[error(
-        "the Hessian of the step at {time:.4} s is not positive definite ({iterations} iterations into it):          compressed springs push sideways; set solver.indefiniteness to \"clamp\", \"drop\" or \"choi_ko\", or use more substeps"
+        "the Hessian of the step at {time:.4} s is not positive definite ({iterations} iterations into it): compressed springs \
+         push sideways; set solver.indefiniteness to \"clamp\", \"drop\" or \"choi_ko\", or use more substeps"
     )]
     Indefinite {
         /// Simulated time, in s.
