@@ -49,7 +49,7 @@ pub(crate) fn check<E: Energy<N>, const N: usize>(rest: &E::Rest<f64>, samples: 
 
 /// The largest number of blocks.
 fn scale_of_blocks<const N: usize>(blocks: &Blocks<N>) -> f64 {
-    blocks.iter().flatten().flat_map(|b| b.0).flatten().map(f64::abs).fold(1e-300, f64::max)
+    blocks.iter().flatten().flat_map(|b| b.0).flatten().map(f64::abs).fold(0.0, f64::max)
 }
 
 /// Hessian and its blocks against dual numbers through the gradient, before any projection.
@@ -69,7 +69,7 @@ fn hessian_is_exact<E: Energy<N>, const N: usize>(rest: &E::Rest<f64>, x: &[Vec3
 
 /// What the solvers factorise has no negative eigenvalue, and moves of the whole cost nothing in it.
 fn treated_hessians_are_not_negative<E: Energy<N>, const N: usize>(rest: &E::Rest<f64>, x: &[Vec3<f64>; N]) {
-    for treatment in [Treatment::Clamp, Treatment::Drop] {
+    for treatment in [Treatment::Clamp, Treatment::Drop, Treatment::ChoiKo] {
         let blocks = treatment.stiffness::<E, N>(rest, x);
         let scale = scale_of_blocks(&blocks);
         let lowest = derivative::as_small(&blocks).eigenvalues()[0];
@@ -82,13 +82,23 @@ fn treated_hessians_are_not_negative<E: Energy<N>, const N: usize>(rest: &E::Res
     }
 }
 
-/// ½ s ‖Σ kx − p‖² is ψ, for a model that is a distance to a projection.
+/// The force of ½ s ‖Σ kx − p‖², p held, is that of ψ, and ψ is not below it: a step that lowers it lowers ψ.
+///
+/// The force determines p; where p is a projection, that makes the two energies equal.
 fn pull_agrees<E: Energy<N>, const N: usize>(rest: &E::Rest<f64>, x: &[Vec3<f64>; N]) {
     let Some(pull) = E::pull(rest) else { return };
     let sum = x.iter().zip(pull.weights).fold(Vec3::ZERO, |sum, (x, k)| sum + *x * k);
-    let psi = 0.5 * pull.stiffness * (sum - E::target(rest, sum)).norm_squared();
+    let away = sum - E::target(rest, sum);
+    let psi = 0.5 * pull.stiffness * away.norm_squared();
     let value = E::value(rest, x);
-    assert!((psi - value).abs() <= 1e-11 * value.max(1e-12), "{}: {psi} but ψ = {value} at {x:?}", E::NAME);
+    assert!(psi <= value + 1e-11 * value.max(1e-12), "{}: {psi} but ψ = {value} at {x:?}", E::NAME);
+    let gradient = E::gradient(rest, x);
+    // A force near zero is a difference of lengths that are not: it has their rounding.
+    let allowed = 1e-11 * scale_of(&gradient) + 1e-14 * pull.stiffness * sum.norm();
+    for (i, (k, g)) in pull.weights.into_iter().zip(gradient).enumerate() {
+        let error = (away * (pull.stiffness * k) - g).norm();
+        assert!(error <= allowed, "{}: the pull on vertex {i} is off by {error} at {x:?}", E::NAME);
+    }
 }
 
 fn scale_of<const N: usize>(gradient: &[Vec3<f64>; N]) -> f64 {

@@ -8,14 +8,20 @@ mod batch;
 #[cfg(test)]
 pub(crate) mod conformance;
 mod derivative;
+mod network;
 mod row;
 mod stiffness;
 
+pub mod baraff_witkin;
+pub mod buckling;
 pub mod contact;
 pub mod dihedral;
 pub mod distance;
 pub mod isometric;
+pub mod membrane;
+pub mod neo_hookean;
 pub mod spring;
+pub mod stvk;
 
 pub use batch::{Batch, Term, WideRest};
 pub use row::{Constraint, LinearRow, Multiplier, PairRow, Row};
@@ -64,6 +70,12 @@ pub trait Energy<const N: usize>: Sized + Send + Sync + 'static {
     fn square(rest: &Self::Rest<f64>, x: &[Vec3<f64>; N]) -> Blocks<N> {
         derivative::square(&Self::row(rest, x))
     }
+    /// The Hessian of an element that gives way once it is compressed, where a model knows such a thing; else as clamped.
+    ///
+    /// Only the Hessian: the force stays that of the energy. It has no negative eigenvalues.
+    fn buckled(rest: &Self::Rest<f64>, x: &[Vec3<f64>; N]) -> Blocks<N> {
+        Self::clamped(rest, x)
+    }
     /// The element as the distance to a projection, for the models that are one.
     fn pull(_rest: &Self::Rest<f64>) -> Option<Pull<N>> {
         None
@@ -95,6 +107,8 @@ pub enum Treatment {
     Clamp,
     /// [`Energy::square`].
     Drop,
+    /// [`Energy::buckled`], after Choi and Ko 2002: a spring under compression has buckled and resists no more.
+    ChoiKo,
 }
 
 impl Treatment {
@@ -104,6 +118,7 @@ impl Treatment {
             Self::Plain => E::hessian(rest, x),
             Self::Clamp => E::clamped(rest, x),
             Self::Drop => E::square(rest, x),
+            Self::ChoiKo => E::buckled(rest, x),
         }
     }
 }
@@ -196,6 +211,21 @@ impl Forms {
     pub const USUAL: Self = Self { projection: false, ..Self::ALL };
 }
 
+/// A key of a model that only means something beside others.
+pub struct Requirement {
+    /// The model.
+    pub model: &'static str,
+    /// The key.
+    pub key: &'static str,
+    /// Whether the settings that have it are right.
+    pub holds: fn(&Settings) -> bool,
+    /// What to say if they are not.
+    pub message: &'static str,
+}
+
+/// Every such key.
+pub const REQUIREMENTS: &[Requirement] = &spring::REQUIREMENTS;
+
 /// "No such energy", for studies of the others.
 const NONE: EnergyKind = EnergyKind {
     entry: Entry { name: "none", summary: "no such energy", source: "", parameters: &[], one_of: &[] },
@@ -205,7 +235,7 @@ const NONE: EnergyKind = EnergyKind {
 };
 
 /// Every stretch model.
-pub const STRETCH: &[EnergyKind] = &[spring::KIND, NONE];
+pub const STRETCH: &[EnergyKind] = &[spring::KIND, baraff_witkin::KIND, stvk::KIND, neo_hookean::KIND, NONE];
 
 /// Every bend model.
-pub const BEND: &[EnergyKind] = &[isometric::KIND, dihedral::KIND, distance::KIND, NONE];
+pub const BEND: &[EnergyKind] = &[isometric::KIND, dihedral::KIND, distance::KIND, buckling::KIND, NONE];

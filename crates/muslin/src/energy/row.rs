@@ -85,6 +85,17 @@ pub struct Row<S, const N: usize> {
     pub compliance: S,
 }
 
+impl<S: Scalar, const N: usize> Row<S, N> {
+    /// The energy itself as a constraint: C = √2ψ with α = 1, ∇C = ∇ψ/C; no gradient where C = 0, for it has none there.
+    #[inline(always)]
+    pub fn of_energy(energy: S, gradient: [Vec3<S>; N]) -> Self {
+        let has_energy = energy.greater(S::ZERO);
+        let value = S::select(has_energy, (energy + energy).sqrt(), S::ZERO);
+        let inverse = S::select(has_energy, S::ONE / value, S::ZERO);
+        Self { value, gradient: gradient.map(|g| g * inverse), compliance: S::ONE }
+    }
+}
+
 impl<S: Scalar, const N: usize> Constraint<S, N> for Row<S, N> {
     type Multiplier = S;
 

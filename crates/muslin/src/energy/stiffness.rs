@@ -65,6 +65,21 @@ pub(super) const K: Parameter = Parameter {
     meaning: "part of the error removed in one step (raw PBD form), whatever the number of iterations",
 };
 
+/// ν of a sheet.
+pub(super) const POISSON: Parameter = Parameter {
+    name: "poisson",
+    unit: "",
+    kind: Kind::Number { min: 0.0, max: 0.9 },
+    default: Some(Setting::Number(0.3)),
+    meaning: "Poisson's ratio ν: how much of a stretch the sheet narrows by",
+};
+
+/// An optional modulus of its own, which may be zero.
+pub(super) const fn modulus(name: &'static str, meaning: &'static str) -> Parameter {
+    let kind = Kind::Number { min: 0.0, max: f64::INFINITY };
+    Parameter { name, unit: "N/m", kind, default: None, meaning }
+}
+
 /// Internal damping.
 pub(super) const DAMPING: Parameter = Parameter {
     name: "damping",

@@ -113,6 +113,9 @@ impl<S: Real> Scalar for Dual<S> {
         // d atan2(y, x) = (x dy − y dx) / (x² + y²)
         Self::new(y.atan2(x), (x * self.derivative - y * other.derivative) / (x * x + y * y))
     }
+    fn ln_1p(self) -> Self {
+        Self::new(self.value.ln_1p(), self.derivative / (S::ONE + self.value))
+    }
     fn greater(self, other: Self) -> bool {
         self > other
     }
@@ -146,6 +149,7 @@ mod tests {
         close(x.sqrt().derivative, 0.5 / 0.7_f64.sqrt());
         close(x.atan2(Dual::constant(2.0)).derivative, 2.0 / (4.0 + 0.49));
         close(Real::abs(-x).derivative, 1.0);
+        close(x.ln_1p().derivative, 1.0 / 1.7);
     }
 
     #[test]

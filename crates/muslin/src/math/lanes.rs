@@ -107,6 +107,10 @@ impl Scalar for Lanes {
         Self::new(std::array::from_fn(|lane| libm::atan2f(y[lane], x[lane])))
     }
     #[inline(always)]
+    fn ln_1p(self) -> Self {
+        Self::new(self.to_array().map(libm::log1pf))
+    }
+    #[inline(always)]
     fn greater(self, other: Self) -> f32x4 {
         self.0.simd_gt(other.0)
     }
@@ -137,6 +141,7 @@ mod tests {
         check("neg", -wide_a, |a, _| -a);
         check("sqrt", Scalar::sqrt(wide_b), |_, b| b.sqrt());
         check("atan2", wide_a.atan2(wide_b), Scalar::atan2);
+        check("ln_1p", wide_b.ln_1p(), |_, b| Scalar::ln_1p(b));
         check("select", Lanes::select(wide_a.greater(wide_b), wide_a, wide_b), |a, b| if a > b { a } else { b });
     }
 }

@@ -43,6 +43,8 @@ pub trait Scalar:
     fn sqrt(self) -> Self;
     /// The angle of (x, y) = (`other`, `self`), in (−π, π].
     fn atan2(self, other: Self) -> Self;
+    /// ln(1 + x), exact to rounding for small x too.
+    fn ln_1p(self) -> Self;
     /// Whether `self > other`; false for NaN.
     fn greater(self, other: Self) -> Self::Mask;
     /// `yes` where the mask holds, `no` elsewhere.
@@ -86,7 +88,7 @@ pub trait Real: Scalar<Mask = bool> + PartialOrd {
 }
 
 macro_rules! float_scalar {
-    ($float:ty, $wide:ty, $four:ty, $atan2:path) => {
+    ($float:ty, $wide:ty, $four:ty, $atan2:path, $ln_1p:path) => {
         #[allow(trivial_numeric_casts, reason = "the macro serves both widths")]
         impl Scalar for $float {
             const ZERO: Self = 0.0;
@@ -112,6 +114,10 @@ macro_rules! float_scalar {
                 $atan2(self, other)
             }
             #[inline(always)]
+            fn ln_1p(self) -> Self {
+                $ln_1p(self)
+            }
+            #[inline(always)]
             fn greater(self, other: Self) -> bool {
                 self > other
             }
@@ -133,5 +139,5 @@ macro_rules! float_scalar {
     };
 }
 
-float_scalar!(f32, super::Lanes, super::Lanes, libm::atan2f);
-float_scalar!(f64, f64, super::Four<Self>, libm::atan2);
+float_scalar!(f32, super::Lanes, super::Lanes, libm::atan2f, libm::log1pf);
+float_scalar!(f64, f64, super::Four<Self>, libm::atan2, libm::log1p);

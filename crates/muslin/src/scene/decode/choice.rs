@@ -5,7 +5,7 @@
 //! because "unknown" would be the wrong word for them; a name that enters the catalogue is found there first.
 
 use crate::catalog;
-use crate::energy::{self, EnergyKind};
+use crate::energy::{self, EnergyKind, Requirement};
 use crate::parameter::{Entry, Parameter, Setting, Settings};
 use crate::scene::cursor::Table;
 use crate::scene::description::Choice;
@@ -63,8 +63,8 @@ impl Family {
             key: "model",
             default: "spring",
             entries: catalog::stretch_models().collect(),
-            promised: &["baraff_witkin", "stvk", "neo_hookean"],
-            promised_keys: &["compression", "slack"],
+            promised: &[],
+            promised_keys: &[],
             preset,
             solver,
             models: energy::STRETCH,
@@ -163,9 +163,20 @@ impl Family {
                 settings.set(parameter.name, value);
             }
         }
+        self.check_requirements(t, entry, &settings);
         self.check_damping(t, &settings);
         self.check_rigid(t, &settings);
         (form.is_some() || entry.one_of.is_empty()).then_some(settings)
+    }
+
+    /// A key that would be read by nobody is a mistake.
+    fn check_requirements(&self, t: &mut Table<'_, '_>, entry: &'static Entry, settings: &Settings) {
+        let is_of_model = |r: &&Requirement| r.model == entry.name && !self.models.is_empty();
+        for requirement in energy::REQUIREMENTS.iter().filter(is_of_model) {
+            if settings.get(requirement.key).is_some() && !(requirement.holds)(settings) {
+                t.key_error(requirement.key, requirement.message.to_owned());
+            }
+        }
     }
 
     /// Internal damping needs a solver that reads it, and something that is not rigid.
