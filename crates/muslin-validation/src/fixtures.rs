@@ -63,9 +63,9 @@ pub fn num(cell: &str) -> f64 {
     cell.parse().unwrap_or(f64::NAN)
 }
 
-/// The cell of a column in the first row whose other cells begin with `key`.
+/// The cell of a column in the first row that begins with `key`; an empty word stands for any.
 pub fn lookup(text: &str, key: &[&str], column: usize) -> Try<f64> {
-    let same = |cell: &String, wanted: &&str| cell == wanted || (!wanted.is_empty() && num(cell) == num(wanted));
+    let same = |cell: &String, wanted: &&str| wanted.is_empty() || cell == wanted || num(cell) == num(wanted);
     let row = table(text).into_iter().find(|row| row.len() > column && row.iter().zip(key).all(|(c, w)| same(c, w)));
     row.map(|row| num(&row[column])).ok_or_else(|| format!("no row {key:?} in the table"))
 }

@@ -165,7 +165,7 @@ fn cantilevers(scope: Scope) -> Try<Section> {
     for &membrane in softness {
         for kind in MESHES {
             for &n in sizes {
-                let recorded = lookup(CANTILEVER_MESH, &[kind, &n.to_string(), "10", &membrane.to_string()], 7)?;
+                let recorded = lookup(CANTILEVER_MESH, &[kind, &n.to_string(), "", "10", &membrane.to_string()], 7)?;
                 let tip = solve(kind, n, "dihedral", membrane)?;
                 let what = format!("`dihedral`, {kind}, N = {n}, YL²/B = {membrane:.0e}: H/W");
                 let why = format!("{:+.1} % from the elastica, which is right for a hinge model here", 100.0 * (recorded / exact - 1.0));

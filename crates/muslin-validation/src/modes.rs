@@ -21,69 +21,123 @@ pub(crate) const TESTS: &[Test] = &[
     Test { number: "2.7", title: "Modes of a hanging strip with bending", run: stiff_strip },
 ];
 
-/// Stiffness against moves of groups of vertices along `direction`, and their masses, at the current state.
-///
-/// Second differences of the energy of the model, which is even in these moves: a strip or a chain lies in a plane, and
-/// they leave it. Groups farther apart than three have no common element.
-fn stiffness(simulation: &Simulation, groups: &[Vec<usize>], direction: Vec3<f64>, step: f64) -> (Vec<Vec<f64>>, Vec<f64>) {
-    let model = simulation.model();
-    let base = &simulation.state().positions;
-    let energy = |moves: [(usize, f64); 2]| {
-        let mut x = base.clone();
-        for (group, amount) in moves {
-            for &v in &groups[group] {
-                x[v] += direction * amount;
+/// A reduced model of moves out of a plane: shapes of whole strips, their stiffness and mass.
+struct Reduced {
+    /// For each shape, how far each group of vertices moves.
+    shapes: Vec<Vec<f64>>,
+    stiffness: Vec<Vec<f64>>,
+    mass: Vec<Vec<f64>>,
+}
+
+/// Polynomials that vanish at the support: s P_k(2s − 1), P_k Legendre's, at s = 1/n … 1, scaled to slopes of about 1.
+fn shapes(n: usize) -> Vec<Vec<f64>> {
+    let count = (n / 2).min(20);
+    let column = |i: usize| {
+        let s = (i + 1) as f64 / n as f64;
+        let t = 2.0 * s - 1.0;
+        let mut p = vec![1.0, t];
+        for k in 2..count {
+            let k = k as f64;
+            p.push(((2.0 * k - 1.0) * t * p[p.len() - 1] - (k - 1.0) * p[p.len() - 2]) / k);
+        }
+        p.into_iter().take(count).enumerate().map(|(k, p)| s * p / (1.0 + (k * k) as f64)).collect::<Vec<f64>>()
+    };
+    let columns: Vec<Vec<f64>> = (0..n).map(column).collect();
+    (0..count).map(|k| columns.iter().map(|c| c[k]).collect()).collect()
+}
+
+impl Reduced {
+    /// Second differences of the energy of the model, which is even in moves out of the plane in which the strip lies.
+    ///
+    /// Smooth shapes keep their digits, where moves of single vertices would lose those of the lowest modes in the stiffness of
+    /// the highest. `slope` is small enough for the energy to be quadratic, large enough not to drown in rounding.
+    fn new(simulation: &Simulation, groups: &[Vec<usize>], direction: Vec3<f64>, slope: f64) -> Self {
+        let model = simulation.model();
+        let base = &simulation.state().positions;
+        let shapes = shapes(groups.len());
+        let energy = |moves: &[(usize, f64)]| {
+            let mut x = base.clone();
+            for (group, vertices) in groups.iter().enumerate() {
+                let amount: f64 = moves.iter().map(|(shape, factor)| factor * shapes[*shape][group]).sum();
+                vertices.iter().for_each(|&v| x[v] += direction * amount);
+            }
+            model.terms.iter().map(|term| term.value(&x)).sum::<f64>()
+        };
+        let n = shapes.len();
+        let rest = energy(&[]);
+        let stiffness = |i: usize, j: usize| {
+            if i == j {
+                2.0 * (energy(&[(i, slope)]) - rest) / (slope * slope)
+            } else {
+                let (i, j) = (i.min(j), i.max(j));
+                (energy(&[(i, slope), (j, slope)]) - energy(&[(i, slope), (j, -slope)])) / (2.0 * slope * slope)
+            }
+        };
+        let masses: Vec<f64> = groups.iter().map(|group| group.iter().map(|&v| model.masses[v]).sum()).collect();
+        let mass = |i: usize, j: usize| masses.iter().enumerate().map(|(g, m)| m * shapes[i][g] * shapes[j][g]).sum();
+        let square = |f: &dyn Fn(usize, usize) -> f64| (0..n).map(|i| (0..n).map(|j| f(i, j)).collect()).collect();
+        Self { stiffness: square(&stiffness), mass: square(&mass), shapes }
+    }
+
+    /// Angular frequencies, rising: eigenvalues of L⁻¹ K L⁻ᵀ, M = L Lᵀ.
+    fn frequencies(&self) -> Vec<f64> {
+        let n = self.mass.len();
+        let mut l = vec![vec![0.0; n]; n];
+        for i in 0..n {
+            for j in 0..=i {
+                let sum: f64 = (0..j).map(|k| l[i][k] * l[j][k]).sum();
+                let rest = self.mass[i][j] - sum;
+                l[i][j] = if i == j { rest.sqrt() } else { rest / l[j][j] };
             }
         }
-        model.terms.iter().map(|term| term.value(&x)).sum::<f64>()
-    };
-    let n = groups.len();
-    let rest = model.terms.iter().map(|term| term.value(base)).sum::<f64>();
-    let mut k = vec![vec![0.0; n]; n];
-    for i in 0..n {
-        k[i][i] = 2.0 * (energy([(i, step), (i, 0.0)]) - rest) / (step * step);
-        for j in i + 1..n.min(i + 4) {
-            let mixed = (energy([(i, step), (j, step)]) - energy([(i, step), (j, -step)])) / (2.0 * step * step);
-            k[i][j] = mixed;
-            k[j][i] = mixed;
-        }
-    }
-    let masses = groups.iter().map(|group| group.iter().map(|&v| model.masses[v]).sum()).collect();
-    (k, masses)
-}
-
-/// Angular frequencies, rising.
-fn frequencies(k: &[Vec<f64>], masses: &[f64]) -> Vec<f64> {
-    let n = masses.len();
-    let scaled = (0..n).map(|i| (0..n).map(|j| k[i][j] / (masses[i] * masses[j]).sqrt()).collect()).collect();
-    eigenvalues(scaled).into_iter().map(|l: f64| l.max(0.0).sqrt()).collect()
-}
-
-/// The shape of the lowest mode: inverse iteration, with elimination that keeps no factor.
-fn lowest_shape(k: &[Vec<f64>], masses: &[f64]) -> Vec<f64> {
-    let n = masses.len();
-    let mut shape = vec![1.0; n];
-    for _ in 0..30 {
-        let mut a: Vec<Vec<f64>> = (0..n)
-            .map(|i| k[i].iter().copied().chain([masses[i] * shape[i]]).collect())
-            .collect();
-        for p in 0..n {
-            for q in p + 1..n {
-                let factor = a[q][p] / a[p][p];
-                for c in p..=n {
-                    let above = a[p][c];
-                    a[q][c] -= factor * above;
+        // L⁻¹ from the left on the columns, twice with a transposition between.
+        let apply = |a: &[Vec<f64>]| {
+            let mut out = vec![vec![0.0; n]; n];
+            for c in 0..n {
+                for i in 0..n {
+                    let sum: f64 = (0..i).map(|k| l[i][k] * out[c][k]).sum();
+                    out[c][i] = (a[i][c] - sum) / l[i][i];
                 }
             }
-        }
-        for p in (0..n).rev() {
-            let known: f64 = (p + 1..n).map(|c| a[p][c] * shape[c]).sum();
-            shape[p] = (a[p][n] - known) / a[p][p];
-        }
-        let scale = shape[n - 1];
-        shape.iter_mut().for_each(|s| *s /= scale);
+            out
+        };
+        eigenvalues(apply(&apply(&self.stiffness))).into_iter().map(|value| value.max(0.0).sqrt()).collect()
     }
-    shape
+
+    /// How far each group moves in the lowest mode, the last by 1: inverse iteration.
+    fn lowest_shape(&self) -> Vec<f64> {
+        let n = self.mass.len();
+        let mut c = vec![0.0; n];
+        c[0] = 1.0;
+        for _ in 0..30 {
+            let right: Vec<f64> = self.mass.iter().map(|row| row.iter().zip(&c).map(|(m, c)| m * c).sum()).collect();
+            c = solve(&self.stiffness, &right);
+            let scale = c.iter().fold(0.0_f64, |m, c| m.max(c.abs()));
+            c.iter_mut().for_each(|c| *c /= scale);
+        }
+        let groups = self.shapes[0].len();
+        let shape: Vec<f64> = (0..groups).map(|g| c.iter().zip(&self.shapes).map(|(c, s)| c * s[g]).sum()).collect();
+        shape.iter().map(|s| s / shape[groups - 1]).collect()
+    }
+}
+
+/// K x = b by elimination.
+fn solve(k: &[Vec<f64>], b: &[f64]) -> Vec<f64> {
+    let n = b.len();
+    let mut a: Vec<Vec<f64>> = k.iter().zip(b).map(|(row, b)| row.iter().copied().chain([*b]).collect()).collect();
+    for p in 0..n {
+        let (above, below) = a.split_at_mut(p + 1);
+        for row in below {
+            let factor = row[p] / above[p][p];
+            row[p..].iter_mut().zip(&above[p][p..]).for_each(|(x, y)| *x -= factor * y);
+        }
+    }
+    let mut x = vec![0.0; n];
+    for p in (0..n).rev() {
+        let known: f64 = (p + 1..n).map(|c| a[p][c] * x[c]).sum();
+        x[p] = (a[p][n] - known) / a[p][p];
+    }
+    x
 }
 
 /// The columns of a strip that are free, as vertices of the state; column 0 is behind the clamp, 1 on it.
@@ -133,21 +187,21 @@ fn hanging(scope: Scope) -> Try<Section> {
     relax(&mut hung, 1e-6)?;
     let nodes: Vec<Vec<usize>> = (1..=links as usize).map(|n| vec![in_state(&hung, chain.vertex(n))]).collect();
     let unit = STATIC_GRAVITY.sqrt();
-    let (k, masses) = stiffness(&hung, &nodes, Vec3::new(0.0, 0.0, 1.0), 1e-4);
-    for (mode, omega) in frequencies(&k, &masses).into_iter().take(3).enumerate() {
+    let reduced = Reduced::new(&hung, &nodes, Vec3::new(0.0, 0.0, 1.0), 1e-6);
+    for (mode, omega) in reduced.frequencies().into_iter().take(3).enumerate() {
         let mode = (mode + 1).to_string();
         let discrete = lookup(CHAIN_MODES, &[&links.to_string(), &mode], 3)?;
         section.push(Row::relative(format!("chain, N = {links}, mode {mode}, discrete"), discrete, omega / unit, 1e-5).note("links stretch by 1e-6"));
     }
-    let shape = lowest_shape(&k, &masses);
+    let shape = reduced.lowest_shape();
     let exact = lookup(CHAIN_MODES, &[&links.to_string(), "1"], 3)?;
     let moving = swing(&chain, &shape, exact)?;
     section.push(Row::relative(format!("chain, N = {links}, mode 1 in motion, discrete"), exact, moving, 2e-3));
     let sizes: &[u32] = if scope.quick { &[20] } else { &[20, 40] };
     for &cells in sizes {
         let strip = hanging_strip(cells, "model = \"none\"")?;
-        let (k, masses) = stiffness(&strip, &columns(&strip, cells), Vec3::new(1.0, 0.0, 0.0), 1e-4);
-        for (mode, omega) in frequencies(&k, &masses).into_iter().take(3).enumerate() {
+        let reduced = Reduced::new(&strip, &columns(&strip, cells), Vec3::new(1.0, 0.0, 0.0), 1e-6);
+        for (mode, omega) in reduced.frequencies().into_iter().take(3).enumerate() {
             let mode = (mode + 1).to_string();
             let discrete = lookup(STRIP_MODES, &[&cells.to_string(), &mode], 2)?;
             section.push(Row::relative(format!("strip, N = {cells}, mode {mode}, discrete"), discrete, omega / unit, 2e-4).note("the strip stretches by 1e-4"));
@@ -164,8 +218,8 @@ fn hanging(scope: Scope) -> Try<Section> {
 fn swing(chain: &Chain, shape: &[f64], known: f64) -> Try<f64> {
     let g = 9.81_f64;
     let step = std::f64::consts::TAU / (known * g.sqrt()) / 2000.0;
-    let solver = r#"kind = "newton", scheme = "bdf2", substeps = 1, iterations = 30, tolerance = 1e-13"#;
-    let top = format!("fps = {:?}\ngravity = [0.0, {:?}, 0.0]\nsolver = {{ {solver} }}", 1.0 / step, -g);
+    let solver = r#"kind = "newton", scheme = "bdf2", substeps = 10, iterations = 30, tolerance = 1e-13"#;
+    let top = format!("fps = {:?}\ngravity = [0.0, {:?}, 0.0]\nsolver = {{ {solver} }}", 0.1 / step, -g);
     let mass = 1.0 / (g * chain.links as f64);
     let mut moving = simulation(&chain.scene(&top, mass, &format!("compliance = {:?}", 1e-5 * chain.length), ""), &chain.mesh)?;
     let nodes: Vec<usize> = (1..=chain.links).map(|n| in_state(&moving, chain.vertex(n))).collect();
@@ -176,11 +230,11 @@ fn swing(chain: &Chain, shape: &[f64], known: f64) -> Try<f64> {
     })?;
     let tip = nodes[chain.links - 1];
     let (mut last, mut crossings) = (moving.state().positions[tip].z, Vec::new());
-    for n in 1..=1800 {
+    for n in 1..=180 {
         advance(&mut moving)?;
         let now = moving.state().positions[tip].z;
         if last * now < 0.0 {
-            crossings.push((f64::from(n) - now / (now - last)) * step);
+            crossings.push(10.0 * (f64::from(n) - now / (now - last)) * step);
         }
         last = now;
     }
@@ -212,8 +266,7 @@ fn cantilever(scope: Scope) -> Try<Section> {
                 "#
             );
             let strip = simulation(&text, &narrow_strip(cells, 10.0))?;
-            let (k, masses) = stiffness(&strip, &columns(&strip, cells), Vec3::new(0.0, 1.0, 0.0), 1e-5);
-            let found = frequencies(&k, &masses);
+            let found = Reduced::new(&strip, &columns(&strip, cells), Vec3::new(0.0, 1.0, 0.0), 1e-4).frequencies();
             for mode in 1..=3_usize {
                 let discrete = lookup(BEAM_MODES, &["half_hinge_at_clamp", &cells.to_string(), &mode.to_string()], 3)?;
                 if cells == 40 {
@@ -237,8 +290,7 @@ fn stiff_strip(scope: Scope) -> Try<Section> {
     let cells = 40;
     for &gamma in gammas {
         let strip = hanging_strip(cells, &format!("model = \"dihedral\", stiffness = {:?}", 1.0 / gamma))?;
-        let (k, masses) = stiffness(&strip, &columns(&strip, cells), Vec3::new(1.0, 0.0, 0.0), 1e-4);
-        let found = frequencies(&k, &masses);
+        let found = Reduced::new(&strip, &columns(&strip, cells), Vec3::new(1.0, 0.0, 0.0), 1e-6).frequencies();
         let discrete = lookup(STIFF_STRIP_MODES, &[&gamma.to_string(), &cells.to_string(), "1"], 3)?;
         let exact = lookup(STIFF_STRIP_MODES_EXACT, &[&gamma.to_string(), "1"], 2)?;
         let omega = found[0] / STATIC_GRAVITY.sqrt();

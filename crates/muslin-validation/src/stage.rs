@@ -91,7 +91,7 @@ pub fn momenta(simulation: &Simulation) -> (Vec3<f64>, Vec3<f64>) {
 /// a vertex weight on the way.
 pub fn static_solver(load: f64) -> String {
     let tolerance = if load == 1.0 { 1e-7 } else { 1e-2 };
-    format!(r#"kind = "newton", substeps = 1, iterations = 40, tolerance = {:?}"#, tolerance * STATIC_GRAVITY)
+    format!(r#"kind = "newton", substeps = 1, iterations = 300, tolerance = {:?}"#, tolerance * STATIC_GRAVITY)
 }
 
 /// The world in which static shapes are solved. A step of one second in a world whose gravity is 10⁴ m/s² is a
