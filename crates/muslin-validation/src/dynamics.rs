@@ -71,7 +71,7 @@ fn flight(scope: Scope) -> Try<Section> {
          In weightlessness Σ m v stays. A spin loses (ωh)² of itself in a step of implicit Euler and of the projection methods, since a link that is predicted straight \
          on and pulled back to its length turns by φ − φ³: `by nature`, against that law.",
     );
-    let frames = if scope.quick { 20 } else { 100 };
+    let frames = if scope.quick { 10 } else { 100 };
     for (name, solver, euler) in solvers() {
         let mut falling = free_sheet(solver, 10, 9.81, 0.0, 0.0)?;
         let start = center(&falling);
@@ -113,7 +113,7 @@ fn pinned_cloth(scope: Scope) -> Try<Section> {
         "A sheet of 0.2 kg, 8 × 8 cells, let go flat and held at two corners, without damping: total energy may fall (implicit Euler takes it) and must not grow \
          from frame to frame; for the explicit solver, whose energy swings about a constant, it must stay within 1 % of what there is to lose.",
     );
-    let frames = if scope.quick { 120 } else { 600 };
+    let frames = if scope.quick { 60 } else { 600 };
     let mut series = Vec::new();
     for (name, solver, euler) in solvers().filter(|s| s.0 != "pbd") {
         let substeps = if name == "explicit" { 40 } else { 10 };

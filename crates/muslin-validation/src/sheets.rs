@@ -38,7 +38,7 @@ fn hanging_cloth(scope: Scope) -> Try<Section> {
         "A sheet of {cells} × {cells} cells hangs by an edge, Y = 20 N/m (it stretches by about 5 %); how far it reaches down at rest. XPBD keeps its stiffness once its iterations \
          converge; PBD's k does not mean one. `newton` is the reference."
     ));
-    let frames = if scope.quick { 180 } else { 240 };
+    let frames = if scope.quick { 120 } else { 240 };
     let stretch = "stiffness = 20.0";
     let reference = if has_solver("newton") {
         Some(extent(cells, r#"kind = "newton", substeps = 1, tolerance = 1e-8"#, stretch, frames)?.0)

@@ -3,7 +3,10 @@
 use muslin::energy::dihedral::{self, Dihedral};
 use muslin::energy::distance::Distance;
 use muslin::energy::isometric::{self, Isometric, IsometricScalar, cotangent_weights};
-use muslin::energy::spring::{self, Spring};
+use muslin::energy::membrane::{self, Membrane, Moduli, rest_weights};
+use muslin::energy::neo_hookean::NeoHookean;
+use muslin::energy::spring::{self, SlackRest, SlackSpring, Spring};
+use muslin::energy::stvk::Stvk;
 use muslin::energy::{Blocks, Energy};
 use muslin::math::{Dual, Mat3, Vec3};
 
@@ -30,8 +33,16 @@ const FLAT: [[f64; 3]; 4] = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.1], [0.4, 0.0, -0.8],
 
 fn all() -> Vec<Worst> {
     let weights = cotangent_weights(&FLAT.map(Vec3::from));
+    let corners = [FLAT[0], FLAT[2], FLAT[1]].map(Vec3::from);
+    let triangle = membrane::Rest {
+        weights: rest_weights(&corners, Vec3::new(1.0, 0.0, 0.0)),
+        moduli: Moduli::plane_stress(1000.0, 0.3, 0.4),
+    };
     vec![
         worst::<Spring, 2>(&spring::Rest { length: 1.0, compliance: 0.01 }),
+        worst::<SlackSpring, 2>(&SlackRest::new(1.0, 0.01, 0.1, 0.5)),
+        worst::<Membrane<Stvk>, 3>(&triangle),
+        worst::<Membrane<NeoHookean>, 3>(&triangle),
         worst::<Distance, 2>(&spring::Rest { length: 0.8, compliance: 0.3 }),
         worst::<Dihedral, 4>(&dihedral::Rest { angle: -0.7, compliance: 0.01 }),
         worst::<Isometric, 4>(&isometric::Rest { weights, compliance: 0.1 }),
