@@ -24,6 +24,12 @@ const EXIT_CODES: &str = "\
 Exit codes: 0 done; 1 the simulation or a file operation failed, or the run was interrupted; \
 2 wrong usage or a wrong scene.";
 
+const COMPARE_EXIT_CODES: &str = "\
+Example: muslin compare hanging --solvers pbd,xpbd,fine=xpbd:substeps=80:precision=f64 --frames 60
+
+Exit codes: 0 done, even if some of the solvers failed; 1 all of them or the reference failed, a file operation failed, \
+or it was interrupted; 2 wrong usage or a wrong scene.";
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Simulates a scene and writes its results.
@@ -34,11 +40,14 @@ pub(crate) enum Command {
     Scenes(ScenesArguments),
     /// Lists every stretch, bend, solver, collider and fabric with its parameters.
     Models(ModelsArguments),
+    /// Runs a scene through several solvers and settings, and shows what each costs and gets.
+    ///
+    /// Writes a table, compare.json with all time series, and compare.png: energy, strain and distance to a reference
+    /// over time, and error against cost.
+    #[command(after_help = COMPARE_EXIT_CODES)]
+    Compare(CompareArguments),
     /// Measures this build on this machine.
     Bench(BenchArguments),
-    /// Promised for a later version.
-    #[command(hide = true, disable_help_flag = true)]
-    Compare(LaterArguments),
     /// Promised for a later version.
     #[command(hide = true, disable_help_flag = true)]
     View(LaterArguments),
@@ -67,7 +76,8 @@ impl Command {
             Self::Check(check) => check.json,
             Self::Models(models) => models.json,
             Self::Bench(bench) => bench.json,
-            Self::Compare(later) | Self::View(later) => later.words.iter().any(|word| word == "--json"),
+            Self::Compare(compare) => compare.json,
+            Self::View(later) => later.words.iter().any(|word| word == "--json"),
             Self::Scenes(_) => false,
         }
     }
@@ -156,6 +166,35 @@ pub(crate) struct ScenesArguments {
 #[derive(Debug, Args)]
 pub(crate) struct ModelsArguments {
     /// As one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompareArguments {
+    /// A scene file, or the name of a built-in scene.
+    pub(crate) scene: String,
+    /// What to compare: SOLVER, SOLVER:KEY=VALUE:…, or LABEL=SOLVER:KEY=VALUE:…, with any keys of [solver] and commas
+    /// between. An item of the scene's own solver starts from the scene's settings, any other from its defaults.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', required = true)]
+    pub(crate) solvers: Vec<String>,
+    /// What distances are measured to: a label of the list, or another item [default: newton, or else xpbd in double
+    /// precision, with four times the substeps of the finest item, within limits].
+    #[arg(long, value_name = "ITEM")]
+    pub(crate) reference: Option<String>,
+    #[command(flatten)]
+    pub(crate) changes: SceneChanges,
+    /// Folder for the results [default: out/compare-NAME, with the scene's name].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Threads to use [default: all cores]. Only times depend on it.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS))]
+    pub(crate) threads: Option<u16>,
+    /// Says nothing but errors.
+    #[arg(long)]
+    pub(crate) quiet: bool,
+    /// Writes the comparison, without its time series, to standard output as one JSON object, and errors to standard
+    /// error as another.
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -3,6 +3,7 @@
 //! ```text
 //! args ─→ commands ─→ session (run)      ─→ results in a folder
 //!            │           scene_file, mesh_files: the files a scene is made of
+//!            ├─────── compare               ─→ table, compare.json and pictures
 //!            └─────── bench, models, scenes, check
 //! failure: every error, printed here and only here
 //! ```
@@ -12,6 +13,7 @@ mod bench;
 mod builtin;
 mod clock;
 mod commands;
+mod compare;
 mod console;
 mod failure;
 mod findings;

@@ -77,7 +77,7 @@ fn vertices(shape: &Shape, folder: &Path) -> f64 {
 }
 
 /// Bytes that this process can still have; `None` where nobody says. Linux only.
-fn available() -> Option<usize> {
+pub(crate) fn available() -> Option<usize> {
     let free = kibibytes("/proc/meminfo", "MemAvailable:");
     let limits = fs::read_to_string("/proc/self/limits").unwrap_or_default();
     let limit = address_space(&limits).map(|limit| {

@@ -15,6 +15,15 @@ impl Table {
         Self { rows: vec![heading.map(str::to_owned).to_vec()], numbers }
     }
 
+    /// Of words, with as many columns as it happens to have.
+    pub(crate) fn with_heading(heading: Vec<String>) -> Self {
+        Self { rows: vec![heading], numbers: &[] }
+    }
+
+    pub(crate) fn cells(&mut self, cells: Vec<String>) {
+        self.rows.push(cells);
+    }
+
     pub(crate) fn row<const N: usize>(&mut self, cells: [String; N]) {
         self.rows.push(cells.to_vec());
     }

@@ -10,6 +10,7 @@ use crate::math::{Mat3, Vec3};
 use crate::mesh::{self, Mesh};
 use crate::motion::{Motion, Pose};
 use crate::scene::{self, Choice, Scene, Select, Selection, Shape};
+use crate::solver::{self, Need};
 use crate::state::State;
 use crate::topology::{Adjacency, Ordering, Topology, color, locality_order};
 
@@ -200,11 +201,14 @@ impl Model {
 
         let mut model = Self::empty(scene);
         for (i, (cloth, mesh)) in scene.cloths.iter().zip(meshes.into_iter().flatten()).enumerate() {
+            let first_term = model.terms.len();
             model.add_cloth(i, cloth, mesh, vertex_count, &mut problems);
+            refuse_other_forms(scene, i, &model.terms[first_term..], &mut problems);
         }
         model.find_contact_edges();
         model.warn_of_starts_inside(&mut problems);
         warn_of_idle_wind(scene, &mut problems);
+        warn_of_unused_models(scene, &mut problems);
         if problems.any_error() {
             return Err(problems.0);
         }
@@ -399,6 +403,38 @@ fn warn_of_shared_vertices(index: usize, pins: &[Vec<u32>], vertex_count: usize,
 fn warn_of_idle_wind(scene: &Scene, problems: &mut Problems) {
     if scene.wind.velocity != [0.0; 3] && Wind::new(&scene.wind).is_none() {
         problems.warning("wind.velocity", "has no effect while drag and lift are 0; try drag = 1.0");
+    }
+}
+
+/// A model may be a distance to a projection in one form and not in another, which shows only in its elements.
+fn refuse_other_forms(scene: &Scene, index: usize, terms: &[Box<dyn Term>], problems: &mut Problems) {
+    let solver = scene.solver.entry.name;
+    if solver::find(solver).is_none_or(|kind| kind.needs != Need::Projections) {
+        return;
+    }
+    let material = &scene.cloths[index].material;
+    for term in terms.iter().filter(|term| !term.is_projective()) {
+        let is_stretch = term.name() == material.stretch.entry.name;
+        let (key, choice) = if is_stretch { ("stretch", &material.stretch) } else { ("bend", &material.bend) };
+        let raw = choice.settings.get("compliance").map_or("", |_| ".compliance");
+        problems.error(
+            format!("cloth[{index}].material.{key}{raw}"),
+            format!(
+                "solver {solver:?} needs a model that is a distance to a projection, and {:?} is none in this form; \
+                 give `stiffness`, and no key that makes it another energy",
+                term.name()
+            ),
+        );
+    }
+}
+
+/// A solver with a stiffness of its own leaves the scene's models alone, and a user should not wonder why.
+fn warn_of_unused_models(scene: &Scene, problems: &mut Problems) {
+    let name = scene.solver.entry.name;
+    if solver::find(name).is_some_and(|kind| kind.needs == Need::Nothing) {
+        let message =
+            format!("solver {name:?} has a stiffness of its own: material.stretch and material.bend are not used");
+        problems.warning("solver.kind", message);
     }
 }
 

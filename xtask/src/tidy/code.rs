@@ -17,7 +17,18 @@ const UNSAFE_ALLOWED: &[(&str, &str)] = &[
         "crates/muslin/src/solver/position_based.rs",
         "opens the arrays of a frame to the threads, once, with the argument",
     ),
+    ("crates/muslin/src/solver/projective.rs", "opens the sum of forces to the threads, with the argument"),
     ("crates/muslin/src/solver/sweep.rs", "skips bounds checks that a batch made when it was built"),
+    (
+        "crates/muslin/src/solver/explicit.rs",
+        "opens the sum of the forces to the threads, which follow the colours of a batch",
+    ),
+    ("crates/muslin/src/solver/spectrum.rs", "opens products to the threads, which follow the colours of a batch"),
+    (
+        "crates/muslin/src/solver/vbd.rs",
+        "opens the positions to the threads, which follow a colouring checked each frame",
+    ),
+    ("crates/muslin/tests/allocation.rs", "counts allocations: a global allocator is unsafe to write"),
 ];
 
 /// Modules of the standard library that reach out of the process.

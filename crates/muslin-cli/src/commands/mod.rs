@@ -2,6 +2,7 @@
 
 mod bench;
 mod check;
+mod compare;
 mod models;
 mod run;
 mod scenes;
@@ -17,7 +18,7 @@ pub(crate) fn execute(command: &Command) -> Result<(), Failure> {
         Command::Scenes(arguments) => scenes::scenes(arguments),
         Command::Models(arguments) => models::models(arguments),
         Command::Bench(arguments) => bench::bench(arguments),
-        Command::Compare(_) => Err(not_yet("compare")),
+        Command::Compare(arguments) => compare::compare(arguments),
         Command::View(_) => Err(not_yet("view")),
     }
 }

@@ -1,6 +1,6 @@
 //! `muslin models`: everything a scene can name, from the tables that the scene reader itself uses.
 
-use muslin::catalog;
+use muslin::catalog::{self, Pairing};
 use muslin::material::fabric::Fabric;
 use muslin::parameter::{Entry, Parameter};
 use serde_json::{Value, json};
@@ -75,6 +75,7 @@ pub(super) fn models(arguments: &ModelsArguments) -> Result<(), Failure> {
     entries("Stretch models: cloth.material.stretch = { model = NAME, … }", catalog::stretch_models())?;
     entries("Bend models: cloth.material.bend = { model = NAME, … }", catalog::bend_models())?;
     entries("Solvers: [solver] kind = NAME", catalog::solvers())?;
+    pairings()?;
     colliders()?;
     fabrics()
 }
@@ -104,6 +105,49 @@ fn entries(title: &str, entries: impl Iterator<Item = &'static Entry>) -> Result
         }
     }
     say("")
+}
+
+/// Which solver is defined for which model, and why the others are not.
+fn pairings() -> Result<(), Failure> {
+    say("Which solver is defined for which model\n")?;
+    let solvers: Vec<&Entry> = catalog::solvers().collect();
+    let heading = ["", "model"].into_iter().chain(solvers.iter().map(|solver| solver.name));
+    let mut table = Table::with_heading(heading.map(str::to_owned).collect());
+    let pairings: Vec<(&str, Pairing)> = families().collect();
+    for row in pairings.chunk_by(|a, b| (a.0, a.1.model.name) == (b.0, b.1.model.name)) {
+        let Some((family, first)) = row.first() else { continue };
+        let answers = row.iter().map(|(_, pairing)| if pairing.is_defined { "yes" } else { "no" });
+        table.cells([*family, first.model.name].into_iter().chain(answers).map(str::to_owned).collect());
+    }
+    say(table)?;
+    say("")?;
+    for solver in solvers {
+        let own = || pairings.iter().map(|(_, pairing)| pairing).filter(|pairing| pairing.solver.name == solver.name);
+        let Some(need) = own().next().map(|pairing| pairing.need.in_words()) else { continue };
+        let missing: Vec<&str> =
+            own().filter(|pairing| !pairing.is_defined).map(|pairing| pairing.model.name).collect();
+        let but =
+            if missing.is_empty() { String::new() } else { format!("; not given as such: {}", missing.join(", ")) };
+        say(format_args!("  {} needs of a model {need}{but}", solver.name))?;
+    }
+    say("")
+}
+
+/// Every pairing with the family of its model.
+fn families() -> impl Iterator<Item = (&'static str, Pairing)> {
+    let stretch = catalog::stretch_pairings().map(|pairing| ("stretch", pairing));
+    stretch.chain(catalog::bend_pairings().map(|pairing| ("bend", pairing)))
+}
+
+fn pairing_to_json((family, pairing): (&str, Pairing)) -> Value {
+    let why_not = (!pairing.is_defined).then(|| format!("the solver needs {}", pairing.need.in_words()));
+    json!({
+        "family": family,
+        "model": pairing.model.name,
+        "solver": pairing.solver.name,
+        "defined": pairing.is_defined,
+        "why_not": why_not,
+    })
 }
 
 fn colliders() -> Result<(), Failure> {
@@ -161,6 +205,7 @@ fn to_json() -> Value {
         "stretch": catalog::stretch_models().map(entry_to_json).collect::<Vec<_>>(),
         "bend": catalog::bend_models().map(entry_to_json).collect::<Vec<_>>(),
         "solver": catalog::solvers().map(entry_to_json).collect::<Vec<_>>(),
+        "defined": families().map(pairing_to_json).collect::<Vec<_>>(),
         "collider": COLLIDERS.iter().map(collider_to_json).collect::<Vec<_>>(),
         "fabric": catalog::fabrics().map(fabric_to_json).collect::<Vec<_>>(),
     })

@@ -28,16 +28,16 @@ use std::time::{Duration, Instant};
 
 use muslin::Simulation;
 use muslin::model::Cloth;
-use muslin::solver::StepError;
+use muslin::solver::{StepError, over_the_limit};
 use muslin_io::{IoError, file_stem, write_obj};
 
+pub(crate) use folder::Folder;
 pub(crate) use interrupt::Interrupt;
 pub(crate) use plan::{Plan, all_cores, plan};
 pub(crate) use progress::{Progress, time_in_words};
 
 use caches::Caches;
 use checkpoint::Checkpoint;
-use folder::Folder;
 use lock::Lock;
 use report::{Frame, Outcome, Report, StagesMs, Summary};
 use reserve::Reserve;
@@ -170,6 +170,7 @@ impl Session {
 
     /// Simulates what is left to simulate. On a failure everything that is finished has been written.
     pub(crate) fn simulate(&mut self, interrupt: &Interrupt, progress: &mut Progress) -> Result<(), Failure> {
+        let mut told = false;
         let outcome = loop {
             if let Some(outcome) = self.ending(interrupt) {
                 break outcome;
@@ -179,6 +180,10 @@ impl Session {
             }
             if let Some(frame) = self.report.frames.last() {
                 progress.frame(frame);
+            }
+            if let Some(warning) = self.stability_warning().filter(|_| !told) {
+                progress.warn(&warning);
+                told = true;
             }
         };
         self.end(outcome);
@@ -252,13 +257,22 @@ impl Session {
     }
 
     fn end(&mut self, outcome: Outcome) {
-        let warning = self.strain_warning();
+        let warnings = [self.strain_warning(), self.stability_warning()];
         let summary = &mut self.report.summary;
         summary.outcome = outcome;
         summary.completed = matches!(outcome, Outcome::Done | Outcome::AtRest);
-        if let Some(warning) = warning.filter(|warning| !summary.warnings.contains(warning)) {
-            summary.warnings.push(warning);
+        for warning in warnings.into_iter().flatten() {
+            if !summary.warnings.contains(&warning) {
+                summary.warnings.push(warning);
+            }
         }
+    }
+
+    /// What to do about steps that are longer than an explicit solver is stable with.
+    fn stability_warning(&self) -> Option<String> {
+        let (frame, step, limit) = self.report.first_unstable(self.plan.scene.fps)?;
+        let over = over_the_limit(step, limit, frame.substeps);
+        Some(format!("the step of {:.3} ms in frame {} is {over}", 1e3 * step, frame.frame))
     }
 
     /// What to do about a cloth that was stretched beyond what cloth can be.

@@ -50,6 +50,15 @@ impl Progress {
         }
     }
 
+    /// Something to know at once.
+    pub(crate) fn warn(&self, words: &str) {
+        match &self.display {
+            Display::Silent => {}
+            Display::Bar(bar) => bar.suspend(|| note(format_args!("{}: warning: {words}", self.name))),
+            Display::Lines { .. } => note(format_args!("{}: warning: {words}", self.name)),
+        }
+    }
+
     /// What comes after the frames: `writing sheet.glb`.
     pub(crate) fn stage(&mut self, words: &str) {
         if self.is_due() {

@@ -143,6 +143,9 @@ pub(crate) struct Frame {
     pub(crate) max_speed: f64,
     #[serde(deserialize_with = "number_or_nan")]
     pub(crate) residual: f64,
+    /// The longest step with which an explicit solver is stable, in s.
+    #[serde(default)]
+    pub(crate) stable_step: Option<f64>,
     pub(crate) contacts: usize,
     pub(crate) min_gap: Option<f64>,
     pub(crate) intersections: Option<usize>,
@@ -169,6 +172,7 @@ impl Frame {
             mean_strain: state.mean_strain,
             max_speed: state.max_speed,
             residual: step.residual,
+            stable_step: step.stable_step,
             contacts: state.contacts,
             min_gap: state.min_gap,
             intersections: state.intersections,
@@ -213,6 +217,14 @@ impl Report {
     pub(crate) fn worst_strain(&self) -> Option<(f64, usize)> {
         let worst = self.frames.iter().max_by(|a, b| a.max_strain.total_cmp(&b.max_strain))?;
         Some((worst.max_strain, worst.frame))
+    }
+
+    /// The first frame whose steps, in s, were longer than is stable, with these steps and the longest that would have been.
+    pub(crate) fn first_unstable(&self, fps: f64) -> Option<(&Frame, f64, f64)> {
+        self.frames.iter().find_map(|frame| {
+            let step = 1.0 / (fps * f64::from(frame.substeps));
+            frame.stable_step.filter(|limit| step > *limit).map(|limit| (frame, step, limit))
+        })
     }
 
     /// Seconds that all steps took together.
@@ -262,6 +274,7 @@ pub(super) mod tests {
             mean_strain: 0.1,
             max_speed,
             residual: 1e-9,
+            stable_step: None,
             contacts: 3,
             min_gap: None,
             intersections: Some(0),
@@ -299,6 +312,18 @@ pub(super) mod tests {
             assert_eq!(back.frames.len(), speeds.len());
             assert!(back.frames.iter().all(|frame| frame.kinetic_energy.is_nan()), "infinity becomes null");
         }
+    }
+
+    #[test]
+    fn a_step_over_its_limit_is_found() {
+        let mut report = sample(&[1.0, 1.0, 1.0]);
+        assert_eq!(report.first_unstable(10.0), None, "a solver without a limit");
+        let steps = [0.006, 0.004, 0.003];
+        for (frame, limit) in report.frames.iter_mut().zip(steps) {
+            frame.stable_step = Some(limit);
+        }
+        let found = report.first_unstable(10.0).map(|(frame, step, limit)| (frame.frame, step, limit));
+        assert_eq!(found, Some((2, 0.005, 0.004)));
     }
 
     #[test]

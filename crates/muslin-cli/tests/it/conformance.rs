@@ -94,6 +94,7 @@ fn check_report(report: &Value) {
             assert!(frame[key].is_number(), "{key}");
         }
         assert!(frame["intersections"].is_null(), "the scene has no self-contact");
+        assert!(frame.get("stable_step").is_some_and(|step| step.is_null()), "xpbd has no limit");
     }
 }
 

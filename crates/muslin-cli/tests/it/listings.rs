@@ -37,6 +37,15 @@ fn models_are_listed() {
             assert!(entry["name"].is_string() && entry["summary"].is_string(), "{entry}");
         }
     }
+    let pairs = models["defined"].as_array().expect("a list");
+    let size = |family: &str| models[family].as_array().map_or(0, Vec::len);
+    assert_eq!(pairs.len(), (size("stretch") + size("bend")) * size("solver"), "every model with every solver");
+    for pair in pairs {
+        assert_eq!(pair["defined"] == true, pair["why_not"].is_null(), "{pair}");
+    }
+    let spring = pairs.iter().find(|pair| pair["model"] == "spring" && pair["solver"] == "xpbd").expect("a pair");
+    assert_eq!(spring["defined"], true);
+    assert!(text.contains("\n  stretch  spring "), "a table too");
     let stiffness = &models["stretch"][0]["parameters"][0];
     assert_eq!(json!(["name", "unit", "default"].map(|key| &stiffness[key])), json!(["stiffness", "N/m", 1000.0]));
 }
@@ -115,7 +124,7 @@ fn builtin_scenes_are_sound() {
 #[test]
 fn help_names_every_command_and_the_exit_codes() {
     let help = Place::empty().succeed("--help").out;
-    for word in ["run", "check", "scenes", "models", "bench", "Exit codes"] {
+    for word in ["run", "check", "scenes", "models", "compare", "bench", "Exit codes"] {
         assert!(help.contains(word), "{word}");
     }
 }

@@ -6,9 +6,9 @@
 //! ```
 //!
 //! The paper multiplies each C by the area, which makes ψ grow with A²: the sheet gets four times softer with every
-//! refinement. Here the factor is √A, so k_u and k_v are Young's modulus × thickness along warp and weft, and k_s is the shear
-//! modulus G × thickness, on every mesh. There is no Poisson effect: a strip does not narrow. k_s = Y/2 makes a sheet of
-//! k_u = k_v = Y isotropic at small strains, and is the default.
+//! refinement. Here the factor is √A, so `k_u` and `k_v` are Young's modulus × thickness along warp and weft, and `k_s` is the shear
+//! modulus G × thickness, on every mesh. There is no Poisson effect: a strip does not narrow. `k_s` = Y/2 makes a sheet of
+//! `k_u` = `k_v` = Y isotropic at small strains, and is the default.
 //!
 //! Warp is along û, weft along v̂ across it. û is the direction in which the mesh's texture coordinate u grows along the
 //! rest triangle (of texture coordinates only this direction counts; lengths are those of the rest shape). A mesh without
@@ -17,13 +17,13 @@
 //!
 //! The three conditions of a triangle are three elements. Position-based solvers then project each with its own
 //! compliance α = 1/(kA), and internal damping acts on each, as the paper has it. For the Hessian, stretch is a spring of rest length
-//! 1 over f. Shear is, over (f_u, f_v) = (a, b) with k = k_s A,
+//! 1 over f. Shear is, over `(f_u, f_v) = (a, b)` with k = A `k_s`,
 //!
 //! ```text
 //! H = k (g gᵀ + C_s K),   g = (b, a),   K = [0 I; I 0]
 //! ```
 //!
-//! K is +1 on vectors (w, w) and −1 on (w, −w): of the six eigenvalues two are k C_s, two −k C_s, and two those of a 2 × 2 matrix, in
+//! K is +1 on vectors (w, w) and −1 on (w, −w): of the six eigenvalues two are `k C_s`, two `−k C_s`, and two those of a 2 × 2 matrix, in
 //! the plane of the two parts of g. `clamped` drops the negative ones, of each condition by itself.
 //!
 //! Use it for woven cloth with different warp, weft and shear.
@@ -65,7 +65,7 @@ pub const KIND: EnergyKind = EnergyKind {
 pub struct Rest<S> {
     /// D of the triangle, in 1/m; for stretch, its column of the other direction is not read.
     pub weights: [[S; 2]; 2],
-    /// 1 for shear, 0 for stretch, which is that of f_u.
+    /// 1 for shear, 0 for stretch, which is that of `f_u`.
     pub shear: S,
     /// α = 1/(kA), in 1/J.
     pub compliance: S,
@@ -130,12 +130,12 @@ fn warp(site: &Site<'_>, triangle: usize) -> Vec3<f64> {
     })
 }
 
-/// The stretch of f_u as a spring of rest length 1 from the origin.
+/// The stretch of `f_u` as a spring of rest length 1 from the origin.
 fn as_spring(rest: &Rest<f64>, u: Vec3<f64>) -> (spring::Rest<f64>, [Vec3<f64>; 2]) {
     (spring::Rest { length: 1.0, compliance: rest.compliance }, [Vec3::ZERO, u])
 }
 
-/// A Hessian over f_u alone.
+/// A Hessian over `f_u` alone.
 fn along_u(block: Mat3) -> Tangent {
     [[block, Mat3::ZERO], [Mat3::ZERO, Mat3::ZERO]]
 }
@@ -259,7 +259,7 @@ mod tests {
         }
     }
 
-    /// Warp carries k_u (a − 1) along x, weft k_v (b − 1), and shear G sin γ.
+    /// Warp carries `k_u` (a − 1) along x, weft `k_v` (b − 1), and shear G sin γ.
     #[test]
     fn a_patch_carries_warp_weft_and_shear() {
         let of = |site: &Site<'_>| elements(site, WEAVE);

@@ -15,13 +15,13 @@
 //!
 //! w is found from d by Newton's method; 0 ≤ w ≤ π².
 //!
-//! f_b starts at −12 k_b/L² for the smallest compression (a beam of Euler's would need π²; the arc is an assumption). A jump of the force
+//! `f_b` starts at −12 `k_b`/L² for the smallest compression (a beam of Euler's would need π²; the arc is an assumption). A jump of the force
 //! has no Hessian, so over the first ten-thousandth of compression the force rises from 0 in proportion, as the paper does with
-//! its constant c_b. From there on f_b is exact, and ψ is less by the half of 12 · 10⁻⁴ k_b/L that the rise saves.
+//! its constant `c_b`. From there on `f_b` is exact, and ψ is less by the half of 12 · 10⁻⁴ `k_b`/L that the rise saves.
 //!
 //! The rigidity. On a grid of cells the beams run over two cells along both axes, one through each vertex; a row of width h
-//! has k_b = B h/2, since two beams overlap everywhere. On other triangles a beam joins the two vertices opposite each inner edge, with
-//! k_b = (8/9) B (A₀ + A₁)/L. A cylinder of curvature κ then has the energy ½Bκ² per area times
+//! has `k_b` = B h/2, since two beams overlap everywhere. On other triangles a beam joins the two vertices opposite each inner edge, with
+//! `k_b` = (8/9) B (A₀ + A₁)/L. A cylinder of curvature κ then has the energy ½Bκ² per area times
 //!
 //! | mesh | along the axes | in between |
 //! |---|---|---|
@@ -31,10 +31,10 @@
 //!
 //! (cells: cos⁴ + sin⁴ of the direction; 9/8 is the sum of cos⁴ over three directions at 60°). That is for curvatures above
 //! κL ≈ 0.05; flatter, the rise of the force makes the cloth softer. A cell at the end of a row is bent by one beam, not two,
-//! so a strip of N cells lacks 1/N of its rigidity. Where one side of a beam is wholly clamped, only the other can bend, and k_b is doubled.
+//! so a strip of N cells lacks 1/N of its rigidity. Where one side of a beam is wholly clamped, only the other can bend, and `k_b` is doubled.
 //!
 //! Nothing resists tension or an arc that straightens: a curved rest shape keeps its chord as L, and bends further against the beam but opens
-//! freely. f_b is negative, so the Hessian across the beam is negative too (f_b/d): `clamped` and `square` drop it.
+//! freely. `f_b` is negative, so the Hessian across the beam is negative too (`f_b`/d): `clamped` and `square` drop it.
 //!
 //! [Choi, Ko 2002, "Stable but Responsive Cloth", §4.2].
 
@@ -65,7 +65,7 @@ pub const KIND: EnergyKind = EnergyKind {
 pub struct Rest<S> {
     /// L, in m.
     pub length: S,
-    /// k_b/L, in J.
+    /// `k_b`/L, in J.
     pub scale: S,
 }
 
@@ -86,7 +86,7 @@ fn elements(site: &Site<'_>, rigidity: f64) -> Vec<([u32; 2], Rest<f64>)> {
 
 /// Compression over which the force rises from zero.
 const RISE: f64 = 1e-4;
-/// f_b L²/k_b and w at the end of the rise.
+/// `f_b` in `k_b`/L², and w, at the end of the rise.
 const RISE_FORCE: f64 = -12.000_720_049_374_995;
 const RISE_W: f64 = 6.000_180_008_229_017e-4;
 
@@ -125,12 +125,12 @@ fn bend<S: Scalar>(ratio: S) -> S {
     let mut w = x * (S::from_f64(6.0) + S::from_f64(1.8) * x + S::from_f64(0.82) * x2 + S::from_f64(1.25) * x2 * x2);
     for _ in 0..5 {
         let [value, first, _] = chord(w);
-        w = w - (value - ratio) / first;
+        w -= (value - ratio) / first;
     }
     w
 }
 
-/// What a beam does at d/L = r: ψ, f_b and df_b/dd over k_b/L, k_b/L² and k_b/L³.
+/// What a beam does at d/L = r: ψ, `f_b` and `df_b/dd` over `k_b`/L, `k_b`/L² and `k_b`/L³.
 struct Arc<S> {
     energy: S,
     force: S,
@@ -158,17 +158,17 @@ fn arc<S: Scalar>(ratio: S) -> Arc<S> {
     }
 }
 
-/// f_b at d, in N: negative, it pushes the ends apart.
+/// `f_b` at d, in N: negative, it pushes the ends apart.
 pub fn force(rest: &Rest<f64>, distance: f64) -> f64 {
     arc(distance / rest.length).force * rest.scale / rest.length
 }
 
-/// df_b/dd, in N/m.
+/// `df_b/dd`, in N/m.
 pub fn force_slope(rest: &Rest<f64>, distance: f64) -> f64 {
     arc(distance / rest.length).slope * rest.scale / (rest.length * rest.length)
 }
 
-/// s n nᵀ + t (I − n nᵀ), `treat` applied to both s = df_b/dd and t = f_b/d.
+/// s n nᵀ + t (I − n nᵀ), `treat` applied to both s = `df_b/dd` and t = `f_b`/d.
 fn block(rest: &Rest<f64>, x: &[Vec3<f64>; 2], treat: impl Fn(f64) -> f64) -> Mat3 {
     let d = x[1] - x[0];
     let distance = d.norm();

@@ -212,12 +212,29 @@ fn row_agrees<E: Energy<N>, const N: usize>(rest: &E::Rest<f64>, x: &[Vec3<f64>;
         let pulls: [Vec3<f64>; N] = std::array::from_fn(|i| row.pull(i, unit(part)));
         let error = (along[part] - exact[part].derivative).abs();
         assert!(error <= 1e-11 * scale_of(&pulls), "{}: ∇C·d is off by {error} at {x:?}", E::NAME);
+    }
+    resolving_takes_the_error_off::<E, N>(&row, random, x);
+}
 
-        // Σ wᵢ‖∇ᵢC‖² from the same gradients.
-        let w: [f64; N] = std::array::from_fn(|i| 0.5 + i as f64);
-        let inertia: f64 = w.iter().zip(pulls).map(|(w, pull)| w * pull.norm_squared()).sum();
-        let error = (row.inverse_inertia(&w) - inertia).abs();
-        assert!(error <= 1e-12 * inertia, "{}: Σw‖∇C‖² is off by {error} of {inertia} at {x:?}", E::NAME);
+/// A full share of the inertia leaves nothing, to first order, of the part of an error that is answered last; of a number, or of
+/// parts that do not interact, that is all of it.
+fn resolving_takes_the_error_off<E: Energy<N>, const N: usize>(
+    row: &E::Row<f64>,
+    random: &mut Random,
+    x: &[Vec3<f64>; N],
+) {
+    let w: [f64; N] = std::array::from_fn(|i| 0.5 + i as f64);
+    let numbers: Vec<f64> = parts::<f64, _>(row.value()).iter().map(|_| random.next()).collect();
+    let error = Multiplier::load(|part| numbers[part]);
+    let change = row.resolve(&w, error, 1.0, |inertia| if inertia > 0.0 { 1.0 / inertia } else { 0.0 });
+    let moved: [Vec3<f64>; N] = std::array::from_fn(|i| row.pull(i, change) * w[i]);
+    let left = parts::<f64, _>(row.along(&moved) + error);
+    let last = left.len() - 1;
+    let unit = Multiplier::load(|p| if p == last { 1.0 } else { 0.0 });
+    // A part without a gradient cannot be answered.
+    if (0..N).any(|i| row.pull(i, unit).norm() > 0.0) {
+        let scale = numbers.iter().zip(parts::<f64, _>(change)).map(|(e, c)| e.abs().max(c.abs())).fold(1.0, f64::max);
+        assert!(left[last].abs() <= 1e-11 * scale, "{}: {left:?} is left of {numbers:?} at {x:?}", E::NAME);
     }
 }
 

@@ -20,11 +20,12 @@ pub mod distance;
 pub mod isometric;
 pub mod membrane;
 pub mod neo_hookean;
+pub mod shape_matching;
 pub mod spring;
 pub mod stvk;
 
 pub use batch::{Batch, Term, WideRest};
-pub use row::{Constraint, LinearRow, Multiplier, PairRow, Row};
+pub use row::{Constraint, LinearRow, Multiplier, PairRow, Row, TripleRow};
 pub use stiffness::Stiffness;
 
 use crate::math::{Mat3, Scalar, Vec3};

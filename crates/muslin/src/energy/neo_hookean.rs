@@ -15,18 +15,22 @@
 //! so a collapsed triangle has a large but finite energy, and forces and Hessian are continuous on the way. In space a triangle
 //! cannot be inside out, only turned over; what passes through J = 0 comes out on the other side as an ordinary triangle.
 //!
-//! With E instead of FᵀF, nothing small is a difference of large numbers, in single precision too:
+//! As three squares, with σ₁, σ₂ the singular values of F, T = tr `FᵀF` + 2J = (σ₁ + σ₂)² and j = J − 1,
 //!
 //! ```text
-//! q − 1 = 2 tr E + 4 det E           tr FᵀF − 2 − 2 ln J = (σ₁ − σ₂)² + 2 (j − ln(1 + j)),   j = J − 1
-//! (σ₁ − σ₂)² = 4 ((E_uu − E_vv)² + 4 E_uv²)/(tr FᵀF + 2J)
+//! tr FᵀF − 2 − 2 ln J = (σ₁ − σ₂)² + 2 (j − ln(1 + j)),   (σ₁ − σ₂)² T = 4 ((E_uu − E_vv)² + 4 E_uv²)
+//! C = ( j √(A(2μ e + λ l²)),   2 √(Aμ/T) (E_uu − E_vv),   4 √(Aμ/T) E_uv ),   ψ = ½‖C‖²
+//! e = (j − ln(1 + j))/j²,   l = ln(1 + j)/j            ½ and 1 at rest
 //! ```
+//!
+//! and with q − 1 = 2 tr E + 4 det E nothing small is a difference of large numbers, in single precision too. Below q₀ the first
+//! number is √2ψ and the others are zero.
 //!
 //! Use it where cloth is strongly stretched or squeezed in its plane.
 //!
 //! [Bonet, Wood 2008, §6.4.3], for a sheet: [Sifakis, Barbič 2012, §3.4] in two dimensions.
 
-use super::membrane::{Law, Membrane, Modes, Moduli, Symmetric, Tangent};
+use super::membrane::{Condition, Law, Membrane, Modes, Moduli, Symmetric, Tangent};
 use super::stiffness::{DAMPING, POISSON, physical};
 use super::{Batch, EnergyKind, Forms, Site, Term};
 use crate::math::{Mat3, Scalar, Vec3};
@@ -63,44 +67,20 @@ fn assemble(settings: &Settings, site: &Site<'_>) -> Option<Box<dyn Term>> {
 const LEAST: f64 = 0.01;
 const LN_LEAST: f64 = -2.0 * std::f64::consts::LN_10;
 
-/// The measures of a strain that the law is written in.
-struct Area<S: Scalar> {
-    /// Whether q > q₀.
-    is_sound: S::Mask,
-    /// q − 1.
-    change: S,
-    /// ln J, continued.
-    log: S,
-}
-
-impl<S: Scalar> Area<S> {
-    #[inline(always)]
-    fn new(e: &Symmetric<S>) -> Self {
-        let trace = e.trace();
-        let double = |x: S| x + x;
-        let change = double(trace + double(e.determinant()));
-        let is_sound = change.greater(S::from_f64(LEAST - 1.0));
-        let half = S::from_f64(0.5);
-        let t = (change + S::from_f64(1.0 - LEAST)) * S::from_f64(1.0 / LEAST);
-        let continued = half * (S::from_f64(LN_LEAST) + t - half * t * t);
-        // What a lane does not take must not reach the logarithm as a number below −1: it is slow there.
-        let log = half * S::select(is_sound, change, S::ZERO).ln_1p();
-        Self { is_sound, change, log: S::select(is_sound, log, continued) }
-    }
-}
-
-/// j − ln(1 + j), without cancellation for small j; `log` is ln(1 + j).
+/// e and l of j, without cancellation for small j; `log` is ln(1 + j).
 #[inline(always)]
-fn excess<S: Scalar>(j: S, log: S) -> S {
-    // ln(1 + j) = 2 (s + s³/3 + s⁵/5 + …) with s = j/(2 + j), and j − 2s = j s.
-    let s = j / (S::from_f64(2.0) + j);
-    let square = s * s;
+fn area_terms<S: Scalar>(j: S, log: S) -> [S; 2] {
+    // ln(1 + j) = 2 (s + s³/3 + s⁵/5 + …) with s = p j, p = 1/(2 + j), and j − 2s = j s.
+    let p = S::ONE / (S::from_f64(2.0) + j);
+    let square = p * j * (p * j);
     let mut series = S::ZERO;
     for odd in [15.0, 13.0, 11.0, 9.0, 7.0, 5.0, 3.0] {
         series = series * square + S::from_f64(1.0 / odd);
     }
-    let near = j * s - (square + square) * s * series;
-    S::select(square.greater(S::from_f64(0.01)), j - log, near)
+    let is_far = square.greater(S::from_f64(0.01));
+    let double = p + p;
+    let near = [p - double * p * p * j * series, double * (S::ONE + square * series)];
+    [S::select(is_far, (j - log) / (j * j), near[0]), S::select(is_far, log / j, near[1])]
 }
 
 /// ∂W/∂q and ∂²W/∂q², in J.
@@ -119,55 +99,73 @@ impl Law for NeoHookean {
     const NAME: &'static str = "neo_hookean";
 
     #[inline(always)]
-    fn energy<S: Scalar>(moduli: &Moduli<S>, e: &Symmetric<S>) -> S {
-        let area = Area::new(e);
+    fn conditions<S: Scalar>(moduli: &Moduli<S>, e: &Symmetric<S>) -> [Condition<S>; 3] {
         let (half, two) = (S::from_f64(0.5), S::from_f64(2.0));
         let trace = two * e.trace();
-        let ratio = (S::ONE + S::select(area.is_sound, area.change, S::ZERO)).sqrt();
-        let difference = e.uu - e.vv;
-        let spread = S::from_f64(4.0) * (difference * difference + S::from_f64(4.0) * e.uv * e.uv);
-        let near = spread / (two + trace + two * ratio) + two * excess(area.change / (ratio + S::ONE), area.log);
-        let shape = S::select(area.is_sound, near, trace - two * area.log);
-        half * (moduli.mu * shape + moduli.lambda * area.log * area.log)
-    }
-
-    #[inline(always)]
-    fn stress<S: Scalar>(moduli: &Moduli<S>, e: &Symmetric<S>) -> Symmetric<S> {
-        let area = Area::new(e);
-        let two = S::from_f64(2.0);
-        let q = S::ONE + area.change;
+        let change = trace + S::from_f64(4.0) * e.determinant();
+        let is_sound = change.greater(S::from_f64(LEAST - 1.0));
+        // ½ ∂q/∂E.
         let cofactor = Symmetric { uu: S::ONE + two * e.vv, vv: S::ONE + two * e.uu, uv: -(two * e.uv) };
-        // I − (FᵀF)⁻¹ = (2E + 4 det E I)/q; beyond the end of ln J the derivative of its continuation instead.
-        let inverse = S::ONE / q;
-        let determinant = S::from_f64(4.0) * e.determinant();
-        let deviation = moduli.mu * inverse;
-        let pressure = moduli.lambda * area.log * inverse;
-        let t = (area.change + S::from_f64(1.0 - LEAST)) * S::from_f64(1.0 / LEAST);
-        let continued = (moduli.lambda * area.log - moduli.mu) * (S::ONE - t) * S::from_f64(1.0 / LEAST);
-        let normal = |strain: S, cofactor: S| {
-            let sound = deviation * (two * strain + determinant) + pressure * cofactor;
-            S::select(area.is_sound, sound, moduli.mu + continued * cofactor)
+
+        // What a lane does not take must not reach logarithm and roots as a number below −1.
+        let sound_change = S::select(is_sound, change, S::ZERO);
+        let ratio = (S::ONE + sound_change).sqrt();
+        let j = sound_change / (ratio + S::ONE);
+        let [excess, slope] = area_terms(j, half * sound_change.ln_1p());
+        let root = (two * moduli.mu * excess + moduli.lambda * slope * slope).sqrt();
+        // ∂J/∂E = ½ ∂q/∂E / J, and J ∂W/∂J = (μ + λ l) j.
+        let area = (moduli.mu + moduli.lambda * slope) / (root * ratio * ratio);
+        let sum = two + trace + two * ratio;
+        let shear = (moduli.mu / sum).sqrt() * two;
+        // ∂T/∂E = 2 (I + ½ ∂q/∂E / J), of which a half over T is the relative change of √T.
+        let falling = |cofactor: S, identity: S| (identity + cofactor / ratio) / sum;
+        let fall = Symmetric {
+            uu: falling(cofactor.uu, S::ONE),
+            vv: falling(cofactor.vv, S::ONE),
+            uv: falling(cofactor.uv, S::ZERO),
         };
-        let shear = deviation * (two * e.uv) + pressure * cofactor.uv;
-        Symmetric {
-            uu: normal(e.uu, cofactor.uu),
-            vv: normal(e.vv, cofactor.vv),
-            uv: S::select(area.is_sound, shear, continued * cofactor.uv),
-        }
+        let [difference, mixed] = [shear * (e.uu - e.vv), shear * (e.uv + e.uv)];
+
+        let t = (change + S::from_f64(1.0 - LEAST)) * S::from_f64(1.0 / LEAST);
+        let log = half * (S::from_f64(LN_LEAST) + t - half * t * t);
+        let energy = half * (moduli.mu * (trace - two * log) + moduli.lambda * log * log);
+        let whole = (two * S::select(is_sound, S::ONE, energy)).sqrt();
+        let continued = (moduli.lambda * log - moduli.mu) * (S::ONE - t) * S::from_f64(1.0 / LEAST);
+
+        let choose = |sound: S, collapsed: S| S::select(is_sound, sound, collapsed);
+        let first =
+            |cofactor: S, identity: S| choose(area * cofactor, (moduli.mu * identity + continued * cofactor) / whole);
+        let other = |value: S, uu: S, vv: S, uv: S| Condition {
+            value: choose(value, S::ZERO),
+            slope: Symmetric {
+                uu: choose(uu - value * fall.uu, S::ZERO),
+                vv: choose(vv - value * fall.vv, S::ZERO),
+                uv: choose(uv - value * fall.uv, S::ZERO),
+            },
+        };
+        let slope = Symmetric {
+            uu: first(cofactor.uu, S::ONE),
+            vv: first(cofactor.vv, S::ONE),
+            uv: first(cofactor.uv, S::ZERO),
+        };
+        [
+            Condition { value: choose(j * root, whole), slope },
+            other(difference, shear, -shear, S::ZERO),
+            other(mixed, S::ZERO, S::ZERO, shear),
+        ]
     }
 
-    /// With m_a = ½ ∂q/∂f_a: 4 W″ m_a m_bᵀ + 2 W′ (∂m_a/∂f_b without its multiples of I); primes are over q.
-    fn material(moduli: &Moduli<f64>, e: &Symmetric<f64>, [u, v]: [Vec3<f64>; 2]) -> (Tangent, bool) {
-        let q = 1.0 + Area::new(e).change;
+    /// `4 W″ m_a m_bᵀ + 2 W′ ∂m_a/∂f_b`, the latter without its multiples of I; `m_a = ½ ∂q/∂f_a`, primes are over q.
+    fn material(moduli: &Moduli<f64>, e: &Symmetric<f64>, [u, v]: [Vec3<f64>; 2]) -> Tangent {
+        let q = 1.0 + 2.0 * e.trace() + 4.0 * e.determinant();
         let [first, second] = slopes(moduli, q);
         let m = [u * (1.0 + 2.0 * e.vv) - v * (2.0 * e.uv), v * (1.0 + 2.0 * e.uu) - u * (2.0 * e.uv)];
         let outer = |a: Vec3<f64>, b: Vec3<f64>, s: f64| Mat3::outer(a, b * s);
         let mixed = outer(m[0], m[1], 4.0 * second) + outer(u, v, 4.0 * first) - outer(v, u, 2.0 * first);
-        let tangent = [
+        [
             [outer(m[0], m[0], 4.0 * second) - outer(v, v, 2.0 * first), mixed],
             [mixed.transposed(), outer(m[1], m[1], 4.0 * second) - outer(u, u, 2.0 * first)],
-        ];
-        (tangent, first <= 0.0 && 2.0 * q * second + first >= 0.0)
+        ]
     }
 
     fn modes(moduli: &Moduli<f64>, [a, b]: [f64; 2]) -> Modes {
@@ -190,8 +188,9 @@ impl Law for NeoHookean {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::energy::conformance;
+    use crate::energy::membrane::Rest;
     use crate::energy::membrane::tests::{check_clamping, check_finite, patch, rest_of};
+    use crate::energy::{Energy, conformance};
 
     #[test]
     fn conforms() {
@@ -215,10 +214,11 @@ mod tests {
     fn the_continuation_is_smooth() {
         let moduli = Moduli { mu: 3.0, lambda: 2.0 };
         let at = |a: f64| {
-            let e = Symmetric { uu: 0.5 * (a * a - 1.0), vv: 0.0, uv: 0.0 };
-            let stress = NeoHookean::stress(&moduli, &e);
             let [first, second] = slopes(&moduli, a * a);
-            [NeoHookean::energy(&moduli, &e), stress.uu, stress.vv, first, second]
+            let rest = Rest { weights: [[1.0, 0.0], [0.0, 1.0]], moduli };
+            let x = [Vec3::ZERO, Vec3::new(a, 0.0, 0.0), Vec3::new(0.0, 1.0, 0.0)];
+            let [_, u, v] = Membrane::<NeoHookean>::gradient(&rest, &x);
+            [Membrane::<NeoHookean>::value(&rest, &x), u.x, v.y, first, second]
         };
         for (below, above) in at(0.1 - 1e-9).into_iter().zip(at(0.1 + 1e-9)) {
             assert!((below - above).abs() < 1e-6 * above.abs(), "{below} {above}");
@@ -229,18 +229,20 @@ mod tests {
     #[test]
     fn small_strains_keep_their_energy_in_single_precision() {
         let (mu, lambda) = (3.0, 2.0);
+        let energy = |c: [f64; 3]| 0.5 * c.iter().map(|c| c * c).sum::<f64>();
         for strain in [1e-2_f64, 1e-3, 1e-4, 1e-6] {
             let e = Symmetric { uu: strain, vv: 0.3 * strain, uv: -0.2 * strain };
-            let exact = NeoHookean::energy(&Moduli { mu, lambda }, &e);
+            let exact = energy(NeoHookean::conditions(&Moduli { mu, lambda }, &e).map(|c| c.value));
             let single = Symmetric { uu: e.uu as f32, vv: e.vv as f32, uv: e.uv as f32 };
-            let got = NeoHookean::energy(&Moduli { mu: mu as f32, lambda: lambda as f32 }, &single);
-            assert!((f64::from(got) - exact).abs() < 1e-5 * exact, "{strain}: {got} {exact}");
+            let moduli = Moduli { mu: mu as f32, lambda: lambda as f32 };
+            let got = energy(NeoHookean::conditions(&moduli, &single).map(|c| f64::from(c.value)));
+            assert!((got - exact).abs() < 1e-5 * exact, "{strain}: {got} {exact}");
             let small = mu * (1.0 + 0.09 + 0.08) * strain * strain + 0.5 * lambda * 1.69 * strain * strain;
             assert!((exact - small).abs() < 5.0 * strain * small, "{strain}: {exact} {small}");
         }
     }
 
-    /// Uniaxial with free sides, ν = 0: S_vv = μ(1 − 1/b²) = 0 only at b = 1, and the nominal stress is μ(a − 1/a).
+    /// Uniaxial with free sides, ν = 0: `S_vv` = μ(1 − 1/b²) = 0 only at b = 1, and the nominal stress is μ(a − 1/a).
     #[test]
     fn a_strip_without_poisson_follows_the_closed_form() {
         let young = 350.0;

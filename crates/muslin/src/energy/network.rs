@@ -9,7 +9,7 @@
 //! ```
 //!
 //! A *cell* is two triangles that make a rectangle together (to a twentieth of its diagonal), cut along a diagonal. On w × h
-//! cells of structural constants k_w, k_h, diagonals k_d and flexion k_f (length 2w, rows h apart), a homogeneous strain sees
+//! cells of structural constants `k_w`, `k_h`, diagonals `k_d` and flexion `k_f` (length 2w, rows h apart), a homogeneous strain sees
 //!
 //! ```text
 //! C₁₁ = k_w w/h + 2 k_d w³/(h L²) + 4 k_f w/h        L² = w² + h²
@@ -24,11 +24,11 @@
 //! ```
 //!
 //! G = ⅜ Y makes the sheet isotropic, with Poisson's ratio ⅓. A cell longer than √((C − F)/G) times its width (1.7 by default) has no
-//! structural springs along its long side, and is then stiffer than Y. An edge of the border has half of k_w. The outermost cells, over
+//! structural springs along its long side, and is then stiffer than Y. An edge of the border has half of `k_w`. The outermost cells, over
 //! which half as many flexion springs pass, lack F/2.
 //!
 //! Triangles that are no half of a cell have edge springs as everywhere (k = (Y − F) A/ℓ² from each triangle) and flexion
-//! springs between the two vertices opposite each inner edge, k_f = F (A₀ + A₁)/L²: exactly Y, with Poisson's ratio ⅓, on equilateral
+//! springs between the two vertices opposite each inner edge, `k_f` = F (A₀ + A₁)/L²: exactly Y, with Poisson's ratio ⅓, on equilateral
 //! triangles. There G is not free.
 //!
 //! [Provot 1995], [Choi, Ko 2002] for the members; the constants follow from the formulas above.

@@ -5,7 +5,8 @@
 //! ```
 //!
 //! C is a number for most models. For the quadratic bending model it is a vector, whose three components do not
-//! interact; writing it as such is exact and cheaper than three rows.
+//! interact; writing it as such is exact and cheaper than three rows. Membranes have three numbers that do interact, and are
+//! corrected one after the other.
 
 use std::ops::{Add, Mul, Neg};
 
@@ -20,8 +21,11 @@ pub trait Constraint<S: Scalar, const N: usize>: Copy {
     fn value(&self) -> Self::Multiplier;
     /// α.
     fn compliance(&self) -> S;
-    /// Σ wᵢ ‖∇ᵢC‖², `w` inverse masses, in 1/kg.
-    fn inverse_inertia(&self, w: &[S; N]) -> S;
+    /// The change of λ that answers an `error` of C; `w` inverse masses, in 1/kg.
+    ///
+    /// A part of C with inverse inertia m = Σ wᵢ ‖∇ᵢC‖² gets −`share`(m) times its error. Where parts pull on each other, a
+    /// part sees what those before it have changed, times `coupling`.
+    fn resolve(&self, w: &[S; N], error: Self::Multiplier, coupling: S, share: impl Fn(S) -> S) -> Self::Multiplier;
     /// Σ ∇ᵢC · dᵢ.
     fn along(&self, d: &[Vec3<S>; N]) -> Self::Multiplier;
     /// ∇ᵢC λ.
@@ -108,12 +112,12 @@ impl<S: Scalar, const N: usize> Constraint<S, N> for Row<S, N> {
         self.compliance
     }
     #[inline(always)]
-    fn inverse_inertia(&self, w: &[S; N]) -> S {
-        let mut sum = S::ZERO;
+    fn resolve(&self, w: &[S; N], error: S, _coupling: S, share: impl Fn(S) -> S) -> S {
+        let mut inertia = S::ZERO;
         for i in 0..N {
-            sum += w[i] * self.gradient[i].norm_squared();
+            inertia += w[i] * self.gradient[i].norm_squared();
         }
-        sum
+        -(error * share(inertia))
     }
     #[inline(always)]
     fn along(&self, d: &[Vec3<S>; N]) -> S {
@@ -152,8 +156,8 @@ impl<S: Scalar> Constraint<S, 2> for PairRow<S> {
         self.compliance
     }
     #[inline(always)]
-    fn inverse_inertia(&self, w: &[S; 2]) -> S {
-        w[0] + w[1]
+    fn resolve(&self, w: &[S; 2], error: S, _coupling: S, share: impl Fn(S) -> S) -> S {
+        -(error * share(w[0] + w[1]))
     }
     #[inline(always)]
     fn along(&self, d: &[Vec3<S>; 2]) -> S {
@@ -188,12 +192,12 @@ impl<S: Scalar, const N: usize> Constraint<S, N> for LinearRow<S, N> {
         self.compliance
     }
     #[inline(always)]
-    fn inverse_inertia(&self, w: &[S; N]) -> S {
-        let mut sum = S::ZERO;
+    fn resolve(&self, w: &[S; N], error: Vec3<S>, _coupling: S, share: impl Fn(S) -> S) -> Vec3<S> {
+        let mut inertia = S::ZERO;
         for i in 0..N {
-            sum += w[i] * (self.weights[i] * self.weights[i]);
+            inertia += w[i] * (self.weights[i] * self.weights[i]);
         }
-        sum
+        -(error * share(inertia))
     }
     #[inline(always)]
     fn along(&self, d: &[Vec3<S>; N]) -> Vec3<S> {
@@ -206,5 +210,65 @@ impl<S: Scalar, const N: usize> Constraint<S, N> for LinearRow<S, N> {
     #[inline(always)]
     fn pull(&self, vertex: usize, multiplier: Vec3<S>) -> Vec3<S> {
         multiplier * self.weights[vertex]
+    }
+}
+
+/// Three numbers with gradients of their own.
+#[derive(Clone, Copy, Debug)]
+pub struct TripleRow<S, const N: usize> {
+    /// C.
+    pub value: Vec3<S>,
+    /// ∇ᵢ of each part of C.
+    pub gradients: [[Vec3<S>; N]; 3],
+    /// α, of every part.
+    pub compliance: S,
+}
+
+impl<S: Scalar, const N: usize> TripleRow<S, N> {
+    /// Σ wᵢ ∇ᵢC · ∇ᵢC′ of two parts.
+    #[inline(always)]
+    fn coupling(&self, w: &[S; N], a: usize, b: usize) -> S {
+        let mut sum = S::ZERO;
+        for i in 0..N {
+            sum += w[i] * self.gradients[a][i].dot(self.gradients[b][i]);
+        }
+        sum
+    }
+}
+
+impl<S: Scalar, const N: usize> Constraint<S, N> for TripleRow<S, N> {
+    type Multiplier = Vec3<S>;
+
+    #[inline(always)]
+    fn value(&self) -> Vec3<S> {
+        self.value
+    }
+    #[inline(always)]
+    fn compliance(&self) -> S {
+        self.compliance
+    }
+    #[inline(always)]
+    fn resolve(&self, w: &[S; N], error: Vec3<S>, coupling: S, share: impl Fn(S) -> S) -> Vec3<S> {
+        let part = |p: usize, error: S| -(error * share(self.coupling(w, p, p)));
+        let x = part(0, error.x);
+        let y = part(1, error.y + coupling * self.coupling(w, 0, 1) * x);
+        let z = part(2, error.z + coupling * (self.coupling(w, 0, 2) * x + self.coupling(w, 1, 2) * y));
+        Vec3::new(x, y, z)
+    }
+    #[inline(always)]
+    fn along(&self, d: &[Vec3<S>; N]) -> Vec3<S> {
+        let [x, y, z] = self.gradients.map(|gradient| {
+            let mut sum = S::ZERO;
+            for i in 0..N {
+                sum += gradient[i].dot(d[i]);
+            }
+            sum
+        });
+        Vec3::new(x, y, z)
+    }
+    #[inline(always)]
+    fn pull(&self, vertex: usize, multiplier: Vec3<S>) -> Vec3<S> {
+        let [x, y, z] = self.gradients.map(|gradient| gradient[vertex]);
+        x * multiplier.x + y * multiplier.y + z * multiplier.z
     }
 }

@@ -4,6 +4,12 @@
 //! ψ = A ( μ E:E + ½ λ (tr E)² )       S = 2μ E + λ tr(E) I        E, μ, λ: see the module `membrane`
 //! ```
 //!
+//! As three squares, E:E and tr E being sums of `E_uu` + `E_vv`, `E_uu` − `E_vv` and `E_uv`,
+//!
+//! ```text
+//! C = ( √(A(λ + μ)) tr E,   √(Aμ) (E_uu − E_vv),   2 √(Aμ) E_uv ),   ψ = ½‖C‖²
+//! ```
+//!
 //! ψ is a polynomial of the positions, smooth at every shape, collapsed ones included. In uniaxial stretch it has Young's
 //! modulus Y and Poisson's ratio ν on every mesh.
 //!
@@ -12,7 +18,7 @@
 //!
 //! [Bonet, Wood 2008, "Nonlinear Continuum Mechanics for Finite Element Analysis"], [Volino, Magnenat-Thalmann, Faure 2009] for cloth.
 
-use super::membrane::{Law, Membrane, Modes, Moduli, Symmetric, Tangent};
+use super::membrane::{Condition, Law, Membrane, Modes, Moduli, Symmetric, Tangent};
 use super::stiffness::{DAMPING, POISSON, physical};
 use super::{Batch, EnergyKind, Forms, Site, Term};
 use crate::math::{Mat3, Scalar, Vec3};
@@ -44,25 +50,23 @@ impl Law for Stvk {
     const NAME: &'static str = "stvk";
 
     #[inline(always)]
-    fn energy<S: Scalar>(moduli: &Moduli<S>, e: &Symmetric<S>) -> S {
-        let contraction = e.uu * e.uu + e.vv * e.vv + (e.uv * e.uv + e.uv * e.uv);
-        let trace = e.trace();
-        moduli.mu * contraction + S::from_f64(0.5) * moduli.lambda * trace * trace
+    fn conditions<S: Scalar>(moduli: &Moduli<S>, e: &Symmetric<S>) -> [Condition<S>; 3] {
+        let (bulk, shear) = ((moduli.mu + moduli.lambda).sqrt(), moduli.mu.sqrt());
+        let condition = |value, uu, vv, uv| Condition { value, slope: Symmetric { uu, vv, uv } };
+        [
+            condition(bulk * e.trace(), bulk, bulk, S::ZERO),
+            condition(shear * (e.uu - e.vv), shear, -shear, S::ZERO),
+            condition(shear * (e.uv + e.uv), S::ZERO, S::ZERO, shear),
+        ]
     }
 
-    #[inline(always)]
-    fn stress<S: Scalar>(moduli: &Moduli<S>, e: &Symmetric<S>) -> Symmetric<S> {
-        let (double, pressure) = (moduli.mu + moduli.mu, moduli.lambda * e.trace());
-        Symmetric { uu: double * e.uu + pressure, vv: double * e.vv + pressure, uv: double * e.uv }
-    }
-
-    /// 𝒞_acbd = λ δ_ac δ_bd + μ (δ_ab δ_cd + δ_ad δ_cb), which has no negative eigenvalue.
-    fn material(moduli: &Moduli<f64>, _strain: &Symmetric<f64>, [u, v]: [Vec3<f64>; 2]) -> (Tangent, bool) {
+    /// `𝒞_acbd = λ δ_ac δ_bd + μ (δ_ab δ_cd + δ_ad δ_cb)`.
+    fn material(moduli: &Moduli<f64>, _strain: &Symmetric<f64>, [u, v]: [Vec3<f64>; 2]) -> Tangent {
         let Moduli { mu, lambda } = *moduli;
         let (uu, vv, uv) = (Mat3::outer(u, u), Mat3::outer(v, v), Mat3::outer(u, v));
         let both = (uu + vv) * mu;
         let mixed = uv * lambda + uv.transposed() * mu;
-        ([[uu * (lambda + mu) + both, mixed], [mixed.transposed(), vv * (lambda + mu) + both]], true)
+        [[uu * (lambda + mu) + both, mixed], [mixed.transposed(), vv * (lambda + mu) + both]]
     }
 
     fn modes(moduli: &Moduli<f64>, [a, b]: [f64; 2]) -> Modes {
@@ -104,7 +108,7 @@ mod tests {
         check_finite::<Stvk>(&rest_of(100.0, 0.3));
     }
 
-    /// Uniaxial: with the sides free, S_vv = 0, so S_uu = Y E_uu and the nominal stress is a Y (a² − 1)/2.
+    /// Uniaxial: with the sides free, `S_vv` = 0, so `S_uu` = Y `E_uu` and the nominal stress is a Y (a² − 1)/2.
     #[test]
     fn a_strip_has_the_young_and_poisson_of_the_scene() {
         let (young, poisson) = (350.0, 0.3);

@@ -63,15 +63,35 @@ impl Small {
         values
     }
 
-    /// The nearest matrix without negative eigenvalues: those are set to zero.
-    #[must_use]
-    pub fn clamped(mut self) -> Self {
-        let n = self.size;
+    /// The eigenvalues in no order, and the eigenvectors as columns.
+    pub fn eigen(mut self) -> ([f64; SMALL], [[f64; SMALL]; SMALL]) {
+        let mut vectors = [[0.0; SMALL]; SMALL];
+        (self.diagonalize(&mut vectors), vectors)
+    }
+
+    /// The largest eigenvalue and its vector, of length one.
+    pub fn largest(mut self) -> (f64, [f64; SMALL]) {
         let mut vectors = [[0.0; SMALL]; SMALL];
         let values = self.diagonalize(&mut vectors);
+        let best = (1..self.size).fold(0, |best, k| if values[k] > values[best] { k } else { best });
+        (values[best], vectors.map(|row| row[best]))
+    }
+
+    /// The nearest matrix without negative eigenvalues: those are set to zero.
+    #[must_use]
+    pub fn clamped(self) -> Self {
+        self.mapped(|value| value.max(0.0))
+    }
+
+    /// The matrix of the same eigenvectors with other eigenvalues.
+    #[must_use]
+    pub fn mapped(mut self, function: impl Fn(f64) -> f64) -> Self {
+        let n = self.size;
+        let mut vectors = [[0.0; SMALL]; SMALL];
+        let values = self.diagonalize(&mut vectors).map(function);
         for i in 0..n {
             for j in 0..=i {
-                let sum: f64 = (0..n).map(|k| values[k].max(0.0) * vectors[i][k] * vectors[j][k]).sum();
+                let sum: f64 = (0..n).map(|k| values[k] * vectors[i][k] * vectors[j][k]).sum();
                 self.numbers[i][j] = sum;
                 self.numbers[j][i] = sum;
             }
@@ -126,6 +146,17 @@ mod tests {
             let exact = 2.0 - 2.0 * libm::cos(f64::from(k) * std::f64::consts::PI / 10.0);
             assert!((value - exact).abs() < 1e-14, "{value} {exact}");
         }
+    }
+
+    #[test]
+    fn the_largest_eigenvalue_has_its_vector() {
+        // Eigenvalues 3 and −1, along (1, 1) and (1, −1).
+        let (value, vector) = Small::new(2, |i, j| if i == j { 1.0 } else { 2.0 }).largest();
+        assert!((value - 3.0).abs() < 1e-15, "{value}");
+        assert!(
+            (vector[0] - vector[1]).abs() < 1e-15 && (vector[0].abs() - 0.5_f64.sqrt()).abs() < 1e-15,
+            "{vector:?}"
+        );
     }
 
     #[test]

@@ -52,6 +52,9 @@ pub trait Elastic {
     );
     /// Adds ∂²ψ/∂x² d, in N, to each vertex, from the exact Hessian; a barrier after each colour.
     fn add_product(&self, worker: &Worker<'_>, x: &[Vec3<f64>], d: &[Vec3<f64>], out: &Shared<'_, Vec3<f64>>);
+    /// Adds τ/α ∇C(∇C·d) at x to each vertex; a barrier after each colour. With d a velocity, in m/s, that is the gradient
+    /// of the internal damping, in N.
+    fn add_drag(&self, worker: &Worker<'_>, x: &[Vec3<f64>], d: &[Vec3<f64>], out: &Shared<'_, Vec3<f64>>);
 }
 
 impl<E: Energy<N>, const N: usize> Batch<E, N> {
@@ -62,16 +65,33 @@ impl<E: Energy<N>, const N: usize> Batch<E, N> {
         if rate == 0.0 {
             return None;
         }
-        let stencil = &self.stencils()[e];
-        let row = E::row(&self.rest()[e], &stencil.map(|v| at.previous[v as usize]));
+        let moved = self.stencils()[e].map(|v| at.positions[v as usize] - at.previous[v as usize]);
+        self.resistance(e, at.previous, &moved, rate)
+    }
+
+    /// The constraint at `x`, and how far a move takes it, times `rate`/α; `None` for a rigid one.
+    #[inline]
+    pub(super) fn resistance(
+        &self,
+        e: usize,
+        x: &[Vec3<f64>],
+        moved: &[Vec3<f64>; N],
+        rate: f64,
+    ) -> Option<(E::Row<f64>, Moved<E, N>)> {
+        let row = E::row(&self.rest()[e], &self.stencils()[e].map(|v| x[v as usize]));
         let compliance = row.compliance();
-        let moved = stencil.map(|v| at.positions[v as usize] - at.previous[v as usize]);
-        (compliance > 0.0).then(|| (row, row.along(&moved) * (rate / compliance)))
+        (compliance > 0.0).then(|| (row, row.along(moved) * (rate / compliance)))
     }
 }
 
+/// D = ‖∇C·d‖² rate/2α from (∇C·d) rate/α, in J.
+#[inline]
+pub(super) fn drag_value<C: Constraint<f64, N>, const N: usize>(row: &C, pull: C::Multiplier, rate: f64) -> f64 {
+    0.5 * pull.norm_squared() * row.compliance() / rate
+}
+
 /// The type of C of a model.
-type Moved<E, const N: usize> = <<E as Energy<N>>::Row<f64> as Constraint<f64, N>>::Multiplier;
+pub(super) type Moved<E, const N: usize> = <<E as Energy<N>>::Row<f64> as Constraint<f64, N>>::Multiplier;
 
 impl<E: Energy<N>, const N: usize> Elastic for Batch<E, N> {
     fn each_stencil(&self, visit: &mut dyn FnMut(&[u32])) {
@@ -89,8 +109,7 @@ impl<E: Energy<N>, const N: usize> Elastic for Batch<E, N> {
             for e in piece * PIECE..count.min((piece + 1) * PIECE) {
                 sum += E::value(&self.rest()[e], &self.stencils()[e].map(|v| at.positions[v as usize]));
                 if let Some((row, pull)) = self.drag(e, at) {
-                    // ‖∇C·d‖²τ/(2hα) from (∇C·d)τ/(hα).
-                    sum += 0.5 * pull.norm_squared() * row.compliance() * at.step / self.damping();
+                    sum += drag_value(&row, pull, self.damping() / at.step);
                 }
             }
             out.set(first + piece, sum);
@@ -159,6 +178,23 @@ impl<E: Energy<N>, const N: usize> Elastic for Batch<E, N> {
                 for (&v, g) in stencil.iter().zip(E::gradient(&rest, &seeded)) {
                     let product = Vec3::new(g.x.derivative, g.y.derivative, g.z.derivative);
                     out.set(v as usize, out.get(v as usize) + product);
+                }
+            }
+            worker.barrier();
+        }
+    }
+    fn add_drag(&self, worker: &Worker<'_>, x: &[Vec3<f64>], d: &[Vec3<f64>], out: &Shared<'_, Vec3<f64>>) {
+        if self.damping() == 0.0 {
+            return;
+        }
+        for color in self.colors() {
+            for e in worker.share(color.clone()) {
+                let stencil = &self.stencils()[e];
+                let moved = stencil.map(|v| d[v as usize]);
+                if let Some((row, pull)) = self.resistance(e, x, &moved, self.damping()) {
+                    for (i, &v) in stencil.iter().enumerate() {
+                        out.set(v as usize, out.get(v as usize) + row.pull(i, pull));
+                    }
                 }
             }
             worker.barrier();

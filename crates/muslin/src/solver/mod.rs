@@ -6,12 +6,18 @@ mod elastic;
 mod particle;
 mod position_based;
 mod script;
+mod spectrum;
 mod stepped;
 mod sweep;
 
+pub mod explicit;
 pub mod linear;
 pub mod newton;
 pub mod pbd;
+pub mod projective;
+pub mod shape_matching;
+pub mod symplectic;
+pub mod vbd;
 pub mod xpbd;
 
 pub use elastic::{Elastic, Instant};
@@ -120,9 +126,60 @@ pub enum StepError {
         /// How many there are.
         vertices: usize,
     },
+    /// A linear system could not be solved.
+    #[error(
+        "the system of the solver could not be factorised; \
+         look for an extreme number in the scene (density, stiffness, damping), or use more substeps"
+    )]
+    NotDefinite,
+    /// An explicit solver took steps beyond its stability limit.
+    #[error(
+        "vertex {vertex} of cloth \"{cloth}\" diverged: the step of {:.3} ms is {}",
+        1e3 * step,
+        over_the_limit(*step, *limit, *substeps)
+    )]
+    Unstable {
+        /// Name of the cloth.
+        cloth: String,
+        /// The vertex, as the user numbers it.
+        vertex: usize,
+        /// The step, in s.
+        step: f64,
+        /// The longest stable step, in s; zero where there is none.
+        limit: f64,
+        /// How many substeps there were.
+        substeps: u32,
+    },
 }
 
+/// How far a step is over its limit and what to do about it: the end of a sentence, for errors and warnings.
+pub fn over_the_limit(step: f64, limit: f64, substeps: u32) -> String {
+    if limit <= 0.0 {
+        return "over the stability limit, as every step of this scheme is without damping; \
+                use scheme = \"symplectic\" or another solver"
+            .to_owned();
+    }
+    let (ratio, limit_ms) = (step / limit, 1e3 * limit);
+    let enough = (ratio * f64::from(substeps) / STABLE_SHARE).ceil();
+    let remedy = if enough <= MOST_SUBSTEPS as f64 {
+        format!("use substeps = {enough} or more")
+    } else {
+        format!("that would take {enough} substeps: use an implicit solver, a coarser mesh or a softer cloth")
+    };
+    format!("{ratio:.3} times the stability limit of {limit_ms:.3} ms of this cloth; {remedy}")
+}
+
+/// The share of the limit that advice aims at: a cloth stiffens when it stretches.
+const STABLE_SHARE: f64 = 0.95;
+/// The most substeps a scene may ask for.
+const MOST_SUBSTEPS: i64 = 10_000;
+
 impl StepError {
+    fn unstable(model: &Model, index: usize, step: f64, limit: f64, substeps: u32) -> Self {
+        let (cloth, vertex) = model.user_vertex(index);
+        Self::Unstable { cloth: cloth.to_owned(), vertex, step, limit, substeps }
+    }
+
     fn non_finite(model: &Model, index: usize) -> Self {
         let (cloth, vertex) = model.user_vertex(index);
         Self::NonFinite { cloth: cloth.to_owned(), vertex }
@@ -189,6 +246,16 @@ impl Need {
             Self::Nothing => true,
         }
     }
+
+    /// The same for a person: what a model has to be given as.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::Constraints => "a constraint C with a compliance",
+            Self::Potentials => "a potential with forces and their derivatives",
+            Self::Projections => "the distance to a projection, the nearest shape that costs nothing",
+            Self::Nothing => "nothing: it has a stiffness of its own, and takes no notice of the model's",
+        }
+    }
 }
 
 /// The solver of a name.
@@ -197,13 +264,14 @@ pub fn find(name: &str) -> Option<&'static SolverKind> {
 }
 
 /// Every solver.
-pub const SOLVERS: &[SolverKind] = &[xpbd::KIND, pbd::KIND, newton::KIND];
+pub const SOLVERS: &[SolverKind] =
+    &[xpbd::KIND, pbd::KIND, newton::KIND, vbd::KIND, projective::KIND, explicit::KIND, shape_matching::KIND];
 
 const fn substeps(default: i64) -> Parameter {
     Parameter {
         name: "substeps",
         unit: "",
-        kind: Kind::Integer { min: 1, max: 10_000 },
+        kind: Kind::Integer { min: 1, max: MOST_SUBSTEPS },
         default: Some(Setting::Integer(default)),
         meaning: "time steps in a frame",
     }

@@ -173,6 +173,7 @@ impl Newton {
             two_steps: settings.choice("scheme") == Some("bdf2"),
             treatment: match settings.choice("indefiniteness") {
                 Some("drop") => Treatment::Drop,
+                Some("choi_ko") => Treatment::ChoiKo,
                 Some("plain") => Treatment::Plain,
                 _ => Treatment::Clamp,
             },

@@ -91,11 +91,12 @@ fn per_iteration<R: Real, S: Bundle<R>>(k: S, iterations: u32) -> S {
 pub fn correction<S: Scalar, C: Constraint<S, N>, const N: usize>(
     row: &C,
     w: &[S; N],
-    stiffness: impl FnOnce(S) -> S,
+    stiffness: impl Fn(S) -> S,
 ) -> C::Multiplier {
-    let inertia = row.inverse_inertia(w);
     // Zero if every vertex is held, or where the constraint has no gradient: nothing to do then.
-    -(row.value() * S::select(inertia.greater(S::ZERO), stiffness(inertia) / inertia, S::ZERO))
+    row.resolve(w, row.value(), S::ONE, |inertia| {
+        S::select(inertia.greater(S::ZERO), stiffness(inertia) / inertia, S::ZERO)
+    })
 }
 
 /// The projection of this solver.

@@ -31,9 +31,9 @@ use crate::state::State;
 
 /// How a frame is divided.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Plan {
-    substeps: u32,
-    iterations: u32,
+pub(super) struct Plan {
+    pub(super) substeps: u32,
+    pub(super) iterations: u32,
 }
 
 impl Plan {
@@ -63,9 +63,11 @@ pub(super) struct Sweeps<R: Real> {
 }
 
 /// A position-based solver: its law, its settings and its memory.
-struct PositionBased<R: Real> {
+pub(super) struct PositionBased<R: Real> {
     sweeps: Sweeps<R>,
     plan: Plan,
+    /// For each term: it acts in every so manieth substep; empty = every one in all.
+    pub(super) strides: Vec<u32>,
     /// Where the vertices are at the start of the frame, in m; the rest is relative to that.
     origins: Vec<Vec3<f64>>,
     particles: Vec<Particle<R>>,
@@ -114,10 +116,11 @@ impl<R: Real> Solver for PositionBased<R> {
 }
 
 impl<R: Real> PositionBased<R> {
-    fn new(sweeps: Sweeps<R>, plan: Plan) -> Self {
+    pub(super) fn new(sweeps: Sweeps<R>, plan: Plan) -> Self {
         Self {
             sweeps,
             plan,
+            strides: Vec::new(),
             origins: Vec::new(),
             particles: Vec::new(),
             previous: Vec::new(),
@@ -173,7 +176,7 @@ impl<R: Real> PositionBased<R> {
             &mut self.multipliers,
             &mut self.arms,
         );
-        let script = &self.script;
+        let (script, strides) = (&self.script, &self.strides);
         let (first_multipliers, first_arms) = (&self.first_multipliers, &self.first_arms);
         let outcome = Mutex::new((Stages::default(), 0.0_f64));
 
@@ -183,6 +186,7 @@ impl<R: Real> PositionBased<R> {
             let sweep = |term: usize, iteration: u32, keep: bool| Sweep {
                 particles: &arrays.particles,
                 previous: &arrays.previous,
+                velocities: &arrays.velocities,
                 origins: substep.origins,
                 arms: &arrays.arms,
                 first_arm: first_arms[term],
@@ -191,6 +195,7 @@ impl<R: Real> PositionBased<R> {
                 first: iteration == 0,
                 step,
                 iterations,
+                stride: strides.get(term).copied().unwrap_or(1),
             };
             for (term, &first) in model.terms.iter().zip(first_arms) {
                 (sweeps.place)(&**term, worker, substep.origins, &arrays.arms, first);
@@ -207,7 +212,10 @@ impl<R: Real> PositionBased<R> {
                 watch.lap(&mut stages.predict);
                 for iteration in 0..iterations {
                     for (t, term) in model.terms.iter().enumerate() {
-                        (sweeps.project)(&**term, worker, &sweep(t, iteration, keep));
+                        let sweep = sweep(t, iteration, keep);
+                        if (s + 1) % sweep.stride as usize == 0 {
+                            (sweeps.project)(&**term, worker, &sweep);
+                        }
                     }
                     watch.lap(&mut stages.solve);
                     if !obstacles.is_empty() {
@@ -294,6 +302,8 @@ impl<'a, R: Real> Arrays<'a, R> {
         //   collide_edges  as one colour, for each of its colours   sets particles, previous, facings of own edges
         //   collide_again  gets own                                 sets own particles, previous
         //   update         gets own                                 sets own velocities
+        //   one colour     (forces) gets previous, velocities and    sets particles of own elements
+        //                  particles of own elements
         //   residual       gets all particles, previous,            sets nothing
         //                  multipliers, arms
         //

@@ -21,6 +21,9 @@ pub(super) trait Scheme: Send + Sync {
     /// Gets ready for a frame: the place to allocate, which the second frame finds done.
     fn prepare(&mut self, context: &Context<'_>, motion: &Motion, step: f64) -> Result<(), StepError>;
 
+    /// Looks at xⁿ and vⁿ before damping, wind and gravity have changed the velocities.
+    fn begin(&mut self, _motion: &Motion) {}
+
     /// Moves [`Motion::positions`] and [`Motion::velocities`] over one substep.
     fn step(&mut self, substep: &Substep<'_>, motion: &mut Motion) -> Result<Outcome, StepError>;
 
@@ -51,6 +54,7 @@ pub(super) struct Substep<'a> {
     /// h, in s.
     pub(super) step: f64,
     /// Simulated time at the start, in s.
+    #[allow(dead_code, reason = "for schemes that look back in time")]
     pub(super) time: f64,
 }
 
@@ -179,6 +183,7 @@ impl<S: Scheme> Solver for Stepped<S> {
         watch.lap(&mut stages.update);
         for s in 0..self.substeps {
             let obstacles = self.script.obstacles(s as usize);
+            self.scheme.begin(&self.motion);
             self.motion.predict(model, step, self.script.pin_poses(s as usize));
             watch.lap(&mut stages.predict);
             let substep = Substep { context, model, obstacles, step, time: state.time + step * f64::from(s) };

@@ -17,6 +17,8 @@ pub struct Sweep<'a, R: Real> {
     pub(super) particles: &'a Shared<'a, Particle<R>>,
     /// The same at the start of the substep.
     pub(super) previous: &'a Shared<'a, Particle<R>>,
+    /// Velocities with damping, wind and gravity of the substep, in m/s.
+    pub(super) velocities: &'a Shared<'a, Particle<R>>,
     /// Where the vertices were at the start of the frame, in m.
     pub(super) origins: &'a [Vec3<f64>],
     /// The arms of the full bundles of all terms.
@@ -33,6 +35,8 @@ pub struct Sweep<'a, R: Real> {
     pub(super) step: f64,
     /// Iterations in a substep.
     pub(super) iterations: u32,
+    /// Substeps for which this one acts: more than one for a term that acts in some only.
+    pub(super) stride: u32,
 }
 
 /// One element, or as many as `S` has lanes.
@@ -151,6 +155,12 @@ impl<R: Real> Sweep<'_, R> {
         std::array::from_fn(|i| element.u[i] - S::load(|lane| self.previous.get(element.stencils[lane][i] as usize)).0)
     }
 
+    /// Velocities of the vertices of an element, in m/s.
+    #[inline(always)]
+    pub(super) fn velocities<S: Bundle<R>, const N: usize>(&self, element: &Element<'_, S, N>) -> [Vec3<S>; N] {
+        std::array::from_fn(|i| S::load(|lane| self.velocities.get(element.stencils[lane][i] as usize)).0)
+    }
+
     /// Visits every element of a batch and writes back what it moved. Elements of a colour share no vertex, so the
     /// result does not depend on how many are visited at once or by whom; a barrier stands after each colour.
     #[inline(always)]
@@ -191,6 +201,72 @@ impl<R: Real> Sweep<'_, R> {
             first_bundle += bundles;
             worker.barrier();
         }
+    }
+
+    /// As [`visit`](Self::visit), but elements are seen as they were at the start of the substep, and what they move is added
+    /// to where the vertices are now.
+    #[inline(always)]
+    pub(super) fn visit_from_start<E: Energy<N>, const N: usize>(
+        &self,
+        batch: &Batch<E, N>,
+        worker: &Worker<'_>,
+        visitor: &impl Visit<E, R, N>,
+    ) where
+        R::Wide: Bundle<R>,
+        Batch<E, N>: WideRest<R, E, N>,
+    {
+        assert!(self.particles.len() >= batch.vertex_count(), "a state smaller than its model");
+        assert!(self.previous.len() >= batch.vertex_count(), "a state smaller than its model");
+        let lanes = R::Wide::LANES;
+        let mut first_bundle = 0;
+        for color in batch.colors() {
+            let bundles = color.len() / lanes;
+            let wide = &batch.wide_rest()[first_bundle..first_bundle + bundles];
+            for bundle in worker.share(0..bundles) {
+                // SAFETY: the lengths are checked above.
+                unsafe {
+                    let arms = self.first_arm + (first_bundle + bundle) * (N - 1);
+                    let first = color.start + bundle * lanes;
+                    self.add(batch.stencils(), first, |i| self.arms.get(arms + i - 1), &wide[bundle], visitor);
+                }
+            }
+            if worker.leads() {
+                for e in color.start + bundles * lanes..color.end {
+                    let rest = E::cast::<R>(&batch.rest()[e..=e]);
+                    // SAFETY: the lengths are checked above.
+                    unsafe { self.add(batch.stencils(), e, |i| self.arm(&batch.stencils()[e], i), &rest, visitor) };
+                }
+            }
+            first_bundle += bundles;
+            worker.barrier();
+        }
+    }
+
+    /// Visits as many elements as `S` has lanes, and adds what they move.
+    ///
+    /// # Safety
+    /// As for [`load`](Self::load), of particles and of previous ones.
+    #[inline(always)]
+    unsafe fn add<E: Energy<N>, S: Bundle<R>, const N: usize>(
+        &self,
+        stencils: &[[u32; N]],
+        first: usize,
+        arm: impl Fn(usize) -> Vec3<S>,
+        rest: &E::Rest<S>,
+        visitor: &impl Visit<E, R, N>,
+    ) {
+        // SAFETY: by the caller's promise.
+        let mut element = unsafe { self.load_from(self.previous, stencils, first, arm) };
+        let start = element.u;
+        visitor.visit(rest, &mut element);
+        for i in 0..N {
+            // SAFETY: as before.
+            let (now, w) = S::load(|lane| unsafe { self.particles.get_unchecked(element.stencils[lane][i] as usize) });
+            element.u[i] = now + (element.u[i] - start[i]);
+            element.w[i] = w;
+        }
+        // SAFETY: as before.
+        unsafe { self.store(&element) };
     }
 
     /// The largest of a number over the elements of this worker's share.
@@ -249,12 +325,28 @@ impl<R: Real> Sweep<'_, R> {
         first: usize,
         arm: impl Fn(usize) -> Vec3<S>,
     ) -> Element<'a, S, N> {
+        // SAFETY: by the caller's promise.
+        unsafe { self.load_from(self.particles, stencils, first, arm) }
+    }
+
+    /// The same from the displacements of another time.
+    ///
+    /// # Safety
+    /// As for [`load`](Self::load), of those displacements.
+    #[inline(always)]
+    unsafe fn load_from<'a, S: Bundle<R>, const N: usize>(
+        &self,
+        displacements: &Shared<'_, Particle<R>>,
+        stencils: &'a [[u32; N]],
+        first: usize,
+        arm: impl Fn(usize) -> Vec3<S>,
+    ) -> Element<'a, S, N> {
         let stencils = &stencils[first..first + S::LANES];
         let mut element = Element { index: first, stencils, u: [Vec3::ZERO; N], x: [Vec3::ZERO; N], w: [S::ZERO; N] };
         for i in 0..N {
             // SAFETY: by the caller's promise.
             (element.u[i], element.w[i]) =
-                S::load(|lane| unsafe { self.particles.get_unchecked(stencils[lane][i] as usize) });
+                S::load(|lane| unsafe { displacements.get_unchecked(stencils[lane][i] as usize) });
             element.x[i] = if i == 0 { element.u[i] } else { element.u[i] + arm(i) };
         }
         element

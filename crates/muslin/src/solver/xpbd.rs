@@ -91,16 +91,18 @@ pub fn multiplier_step<S: Scalar, C: Constraint<S, N>, const N: usize>(
     if let Some(multiplier) = multiplier {
         error = error + multiplier * compliance;
     }
-    let mut inertia = row.inverse_inertia(w);
+    let damping = S::from_f64(step.damping);
     if step.damping > 0.0 {
-        let damping = S::from_f64(step.damping);
         error = error + row.along(&moved()) * damping;
-        inertia = inertia + inertia * damping;
     }
-    let denominator = inertia + compliance;
-    // Zero only if every vertex is held and the element rigid: nothing to move, and nothing may become NaN.
-    let inverse = S::select(denominator.greater(S::ZERO), S::ONE / denominator, S::ZERO);
-    -(error * inverse)
+    row.resolve(w, error, S::ONE + damping, |mut inertia| {
+        if step.damping > 0.0 {
+            inertia = inertia + inertia * damping;
+        }
+        let denominator = inertia + compliance;
+        // Zero only if every vertex is held and the element rigid: nothing to move, and nothing may become NaN.
+        S::select(denominator.greater(S::ZERO), S::ONE / denominator, S::ZERO)
+    })
 }
 
 impl<E: Energy<N>, R: Real, const N: usize> Project<R> for Batch<E, N>

@@ -60,7 +60,7 @@ impl Adjacency {
     }
 
     /// A counting sort of (vertex, item), which keeps the order of the items of a vertex.
-    fn of_pairs<I: Iterator<Item = (u32, u32)>>(vertex_count: usize, pairs: impl Fn() -> I) -> Self {
+    pub(crate) fn of_pairs<I: Iterator<Item = (u32, u32)>>(vertex_count: usize, pairs: impl Fn() -> I) -> Self {
         let mut offsets = vec![0_u32; vertex_count + 2];
         for (vertex, _) in pairs() {
             offsets[vertex as usize + 2] += 1;

@@ -77,6 +77,51 @@ pub fn color<const N: usize>(stencils: &[[u32; N]], vertex_count: usize) -> Colo
     sorted(&greedy.colors, color_count)
 }
 
+/// Colours vertices such that no two neighbours have the same: the lowest colour that is free, in the order of the vertices,
+/// and then the smallest that is, for those of overfull colours.
+///
+/// `visit` calls its second argument with every neighbour of a vertex, in any order, however often.
+pub fn color_vertices(vertex_count: usize, visit: impl Fn(u32, &mut dyn FnMut(u32))) -> Coloring {
+    let mut colors = vec![UNSET; vertex_count];
+    let mut sizes: Vec<usize> = Vec::new();
+    // For each colour the last vertex that found it taken.
+    let mut taken_for: Vec<u32> = Vec::new();
+    let mark = |vertex: u32, colors: &[u32], taken_for: &mut [u32]| {
+        visit(vertex, &mut |neighbor| {
+            let color = colors[neighbor as usize];
+            if neighbor != vertex && color != UNSET {
+                taken_for[color as usize] = vertex;
+            }
+        });
+    };
+    for vertex in 0..vertex_count as u32 {
+        mark(vertex, &colors, &mut taken_for);
+        let color = taken_for.iter().position(|&last| last != vertex).unwrap_or(sizes.len());
+        if color == sizes.len() {
+            sizes.push(0);
+            taken_for.push(UNSET);
+        }
+        sizes[color] += 1;
+        colors[vertex as usize] = color as u32;
+    }
+    let mean = vertex_count.div_ceil(sizes.len().max(1));
+    taken_for.fill(UNSET);
+    for vertex in 0..vertex_count as u32 {
+        let from = colors[vertex as usize] as usize;
+        if sizes[from] <= mean {
+            continue;
+        }
+        mark(vertex, &colors, &mut taken_for);
+        let free = (0..sizes.len()).filter(|&color| taken_for[color] != vertex);
+        if let Some(to) = free.min_by_key(|&color| sizes[color]).filter(|&to| sizes[to] < mean) {
+            colors[vertex as usize] = to as u32;
+            sizes[from] -= 1;
+            sizes[to] += 1;
+        }
+    }
+    sorted(&colors, sizes.len())
+}
+
 struct Greedy<'a, const N: usize> {
     stencils: &'a [[u32; N]],
     /// For each vertex the colours of this round that its elements have.
@@ -287,6 +332,32 @@ mod tests {
             wrong(&[0, 1, 1, 2], &[0..1, 1..2, 2..3, 3..4]),
             "element 1 occurs 2 times, but every element must occur once"
         );
+    }
+
+    #[test]
+    fn neighbors_have_different_colors_of_fair_sizes() {
+        let mesh = Mesh::grid([1.0, 1.0], [40, 30], Diagonals::Alternating).unwrap();
+        let topology = Topology::build(&mesh);
+        let count = mesh.vertex_count();
+        // The four vertices of a hinge are neighbours of each other.
+        let around = |v: u32, visit: &mut dyn FnMut(u32)| {
+            let hinges = topology.hinges.iter().filter(|hinge| hinge.vertices.contains(&v));
+            hinges.for_each(|hinge| hinge.vertices.iter().for_each(|&n| visit(n)));
+        };
+        let coloring = color_vertices(count, around);
+        let mut color_of = vec![0; count];
+        for color in 0..coloring.color_count() {
+            coloring.elements(color).iter().for_each(|&v| color_of[v as usize] = color);
+        }
+        for hinge in &topology.hinges {
+            let mut colors = hinge.vertices.map(|v| color_of[v as usize]).to_vec();
+            colors.sort_unstable();
+            colors.dedup();
+            assert_eq!(colors.len(), 4, "{hinge:?}");
+        }
+        let sizes = sizes(&coloring);
+        assert!(sizes.len() <= 9 && 2 * sizes.iter().min().unwrap() > *sizes.iter().max().unwrap(), "{sizes:?}");
+        assert_eq!(sizes.iter().sum::<usize>(), count, "each vertex once");
     }
 
     proptest! {

@@ -20,7 +20,7 @@ mod coloring;
 mod ordering;
 
 pub use adjacency::Adjacency;
-pub use coloring::{Coloring, ColoringError, color};
+pub use coloring::{Coloring, ColoringError, color, color_vertices};
 pub use ordering::{Ordering, locality_order};
 
 use crate::mesh::{EdgeTable, EdgeUses, Mesh, directed};

@@ -6,8 +6,10 @@
 //! catalogue has is written `{solvers}` and so on, so that adding to it breaks nothing here.
 
 use muslin::catalog;
+use muslin::energy::BEND;
 use muslin::parameter::{Entry, Setting};
 use muslin::scene::{Finding, Material, Origin, Override, Scene, parse};
+use muslin::solver::SOLVERS;
 
 const CASES: &str = include_str!("bad_scenes.txt");
 const CLOTH: &str = "[[cloth]]\ngrid = { size = [1, 1], cells = [4, 4] }\n";
@@ -73,12 +75,16 @@ fn with_lists(line: &str) -> String {
         let entry = entries.iter().find(|e| e.name == name).expect("it is in the catalogue");
         entry.parameters.iter().map(|p| p.name).collect::<Vec<_>>().join(", ")
     };
+    let damping: Vec<&str> = SOLVERS.iter().filter(|kind| kind.reads_damping).map(|kind| kind.entry.name).collect();
+    let projective: Vec<&str> = BEND.iter().filter(|kind| kind.forms.projection).map(|kind| kind.entry.name).collect();
     line.replace("{solvers}", &names(&solvers))
         .replace("{stretch models}", &names(&stretch))
         .replace("{bend models}", &names(&bend))
         .replace("{fabrics}", &catalog::fabrics().map(|f| f.name).collect::<Vec<_>>().join(", "))
         .replace("{spring keys}", &keys(&stretch, "spring"))
         .replace("{xpbd keys}", &keys(&solvers, "xpbd"))
+        .replace("{damping solvers}", &damping.join(", "))
+        .replace("{projective bend models}", &projective.join(", "))
 }
 
 /// The scene of a text that must be right.

@@ -2,12 +2,14 @@
 //! reads back as the same scene.
 
 use muslin::catalog;
+use muslin::energy::{BEND, EnergyKind, STRETCH};
 use muslin::mesh::Diagonals;
 use muslin::parameter::{Entry, Kind, Parameter, Setting, Settings};
 use muslin::scene::{
     Choice, Cloth, Collider, ColliderShape, Contact, Ease, Finding, Material, Override, Path, Pin, Scene, Select,
     Selection, Shape, View, Waypoint, Wind, parse,
 };
+use muslin::solver::{self, Need, SolverKind};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -268,18 +270,25 @@ fn setting(kind: Kind) -> BoxedStrategy<Setting> {
     }
 }
 
-/// Any settings of an entry, in the one order there is; `k`, and no internal damping, only for PBD.
-fn choice(entries: Vec<&'static Entry>, is_pbd: bool) -> impl Strategy<Value = Choice> {
+/// Any settings of an entry, in the one order there is, but those that the solver of the scene refuses.
+fn choice(entries: Vec<&'static Entry>, solver: Option<&'static SolverKind>) -> impl Strategy<Value = Choice> {
+    let takes_all = solver.is_none_or(|kind| kind.needs == Need::Nothing);
+    let reads_k = solver.is_some_and(|kind| kind.reads_k) || takes_all;
+    let reads_damping = solver.is_some_and(|kind| kind.reads_damping) || takes_all;
+    let takes_rigid = solver.is_some_and(|kind| kind.needs == Need::Constraints) || takes_all;
     select(entries).prop_flat_map(move |entry| {
-        let forms: Vec<&str> = entry.one_of.iter().copied().filter(|form| is_pbd || *form != "k").collect();
+        let forms: Vec<&str> = entry.one_of.iter().copied().filter(|form| reads_k || *form != "k").collect();
         let form = if forms.is_empty() { Just("").boxed() } else { select(forms).boxed() };
         let values: Vec<_> = entry.parameters.iter().map(|parameter| setting(parameter.kind)).collect();
         (form, values).prop_map(move |(form, values)| {
             let is_there = |p: &Parameter| p.name == form || p.default.is_some() && !entry.one_of.contains(&p.name);
             let mut settings = Settings::default();
             for (parameter, value) in entry.parameters.iter().zip(values).filter(|(p, _)| is_there(p)) {
-                let is_refused = is_pbd && parameter.name == "damping";
+                let is_refused = !reads_damping && parameter.name == "damping";
                 settings.set(parameter.name, if is_refused { Setting::Number(0.0) } else { value });
+            }
+            if !takes_rigid && settings.number("compliance") == Some(0.0) {
+                settings.set("compliance", Setting::Number(1.0));
             }
             // A rigid constraint has nothing to damp.
             if settings.number("compliance") == Some(0.0) && settings.number("damping").is_some() {
@@ -335,16 +344,21 @@ fn path() -> impl Strategy<Value = Path> {
     prop_oneof![Just(Path::still()), moving]
 }
 
-fn material(is_pbd: bool) -> impl Strategy<Value = Material> {
+/// The models among which a scene with this solver may choose.
+fn suited(models: &'static [EnergyKind], solver: &'static SolverKind) -> Vec<&'static Entry> {
+    models.iter().filter(|model| solver.needs.met_by(model.forms)).map(|model| &model.entry).collect()
+}
+
+fn material(solver: &'static SolverKind) -> impl Strategy<Value = Material> {
     // Without `k` a model whose only other form is missing cannot be written.
-    let stretch = choice(catalog::stretch_models().collect(), is_pbd);
-    let bend = choice(catalog::bend_models().collect(), is_pbd);
+    let stretch = choice(suited(STRETCH, solver), Some(solver));
+    let bend = choice(suited(BEND, solver), Some(solver));
     let fabric = option::of(select(catalog::fabrics().collect::<Vec<_>>()));
     (fabric, number(5e-324, f64::INFINITY), number(0.0, f64::INFINITY), stretch, bend)
         .prop_map(|(fabric, density, damping, stretch, bend)| Material { fabric, density, damping, stretch, bend })
 }
 
-fn cloth(is_pbd: bool) -> impl Strategy<Value = Cloth> {
+fn cloth(solver: &'static SolverKind) -> impl Strategy<Value = Cloth> {
     let pin = (selection(), option::of(number(0.0, f64::INFINITY)), path()).prop_map(|(selection, until, path)| Pin {
         selection,
         until,
@@ -353,7 +367,7 @@ fn cloth(is_pbd: bool) -> impl Strategy<Value = Cloth> {
     let channel = || number(0.0, 1.0);
     let placement = (vector(), vector(), extent(), vector());
     let color = option::of([channel(), channel(), channel()]);
-    (shape(), any::<bool>(), placement, material(is_pbd), vec(pin, 0..3), color).prop_map(
+    (shape(), any::<bool>(), placement, material(solver), vec(pin, 0..3), color).prop_map(
         |(shape, repair, (translate, rotate, scale, velocity), material, pins, color)| {
             let name = String::new();
             Cloth { name, shape, repair, translate, rotate, scale, velocity, material, pins, color }
@@ -394,14 +408,14 @@ fn view() -> impl Strategy<Value = View> {
 }
 
 fn scenes() -> impl Strategy<Value = Scene> {
-    choice(catalog::solvers().collect(), false).prop_flat_map(|solver| {
-        let is_pbd = solver.entry.name == "pbd";
+    choice(catalog::solvers().collect(), None).prop_flat_map(|solver| {
+        let kind = solver::find(solver.entry.name).expect("it is in the catalogue");
         let wind = (vector(), number(0.0, 1e9), number(0.0, 1e9), number(0.0, 1e9))
             .prop_map(|(velocity, drag, lift, air_density)| Wind { velocity, drag, lift, air_density });
         let contact = (any::<bool>(), number(0.0, 1.0), number(0.0, f64::INFINITY))
             .prop_map(|(self_contact, thickness, friction)| Contact { self_contact, thickness, friction });
         let times = (number(1e-9, 1000.0), number(1.0, 1000.0), option::of(number(5e-324, f64::INFINITY)));
-        let things = (vec(cloth(is_pbd), 1..3), vec(collider(), 0..3), view());
+        let things = (vec(cloth(kind), 1..3), vec(collider(), 0..3), view());
         ("[a-zé_][ a-z0-9._-]{0,8}[a-z]", times, vector(), wind, contact, things).prop_map(
             move |(name, (duration, fps, stop_at_rest), gravity, wind, contact, (mut cloths, colliders, view))| {
                 for (i, cloth) in cloths.iter_mut().enumerate() {

@@ -2,14 +2,21 @@
 
 mod bad_scenes;
 mod common;
+mod cross_solver;
 mod determinism;
 mod dynamics;
 mod errors;
+mod explicit;
 mod fixtures;
 mod friction;
 mod fuzz_scenes;
+mod nets;
 mod order;
 mod pins;
+mod projective;
 mod scene_reference;
+mod shape_matching;
 mod statics;
 mod stiffness;
+mod stretch_models;
+mod vbd;

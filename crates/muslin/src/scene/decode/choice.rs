@@ -49,7 +49,7 @@ impl Family {
             key: "kind",
             default: "xpbd",
             entries: catalog::solvers().collect(),
-            promised: &["explicit", "projective", "vbd", "shape_matching", "auto"],
+            promised: &["auto"],
             promised_keys: &[],
             preset: None,
             solver: None,
@@ -184,9 +184,14 @@ impl Family {
         if !settings.number(DAMPING).is_some_and(|time| time > 0.0) {
             return;
         }
-        if let Some(kind) = self.solver_kind().filter(|kind| !kind.reads_damping) {
+        if let Some(kind) = self.solver_kind().filter(|kind| kind.needs != Need::Nothing && !kind.reads_damping) {
             let name = kind.entry.name;
-            t.key_error(DAMPING, format!("solver {name:?} has no internal damping; use \"xpbd\" or set it to 0"));
+            let others = solver::SOLVERS.iter().filter(|kind| kind.reads_damping).map(|kind| kind.entry.name);
+            let others = others.collect::<Vec<_>>().join(", ");
+            t.key_error(
+                DAMPING,
+                format!("solver {name:?} has no internal damping; set it to 0, or use one of {others}"),
+            );
         } else if settings.number(COMPLIANCE) == Some(0.0) {
             t.key_error(DAMPING, "a rigid constraint (compliance = 0) has nothing to damp; set one of them".to_owned());
         }
@@ -224,7 +229,7 @@ impl Family {
 
     /// Whether `k` is given to a solver that does not read it, which is then reported.
     fn refuses_k(&self, t: &mut Table<'_, '_>, entry: &'static Entry) -> bool {
-        let Some(solver) = self.solver_kind().filter(|kind| !kind.reads_k) else {
+        let Some(solver) = self.solver_kind().filter(|kind| kind.needs != Need::Nothing && !kind.reads_k) else {
             return false;
         };
         if !t.given(entry.one_of).contains(&K) {

@@ -1,9 +1,11 @@
-//! Systems of linear equations in three unknowns per vertex, as an implicit step makes them.
+//! Systems of linear equations with a sparse, symmetric, positive definite matrix.
 
 mod block_matrix;
 mod cholesky;
 mod conjugate_gradients;
+mod scalar_cholesky;
 
 pub use block_matrix::BlockMatrix;
 pub use cholesky::{Cholesky, FactorError};
 pub use conjugate_gradients::{ConjugateGradients, Solved};
+pub(super) use scalar_cholesky::ScalarCholesky;

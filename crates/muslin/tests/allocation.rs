@@ -1,0 +1,97 @@
+//! A step allocates nothing once it is warm: whatever memory a solver needs, it takes in its first frame.
+//!
+//! In a binary of its own, since it counts every allocation of the process; and one test, so that nothing else allocates.
+
+#![allow(unsafe_code, reason = "a global allocator that counts")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use muslin::Simulation;
+use muslin::scene::parse;
+use muslin::solver::{Need, SOLVERS};
+
+struct Counting;
+
+static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: everything is handed on to the system's allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller's promise.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promise.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller's promise.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+/// Every choice of every solver's words, with few substeps.
+fn settings() -> Vec<String> {
+    let mut all = Vec::new();
+    for kind in SOLVERS {
+        let name = kind.entry.name;
+        let has = |key: &str| kind.entry.parameters.iter().any(|parameter| parameter.name == key);
+        let mut base = format!("kind = {name:?}");
+        if has("substeps") {
+            base += if name == "explicit" { ", substeps = 40" } else { ", substeps = 2" };
+        }
+        all.push(base.clone());
+        for parameter in kind.entry.parameters {
+            if let muslin::parameter::Kind::Choice(words) = parameter.kind {
+                all.extend(words.iter().map(|word| format!("{base}, {} = {word:?}", parameter.name)));
+            }
+        }
+        if has("acceleration") {
+            all.push(format!("{base}, acceleration = 0.5"));
+        }
+    }
+    all
+}
+
+#[test]
+fn a_warm_step_allocates_nothing() {
+    let damped = |name: &str| SOLVERS.iter().any(|kind| kind.entry.name == name && kind.reads_damping);
+    for settings in settings() {
+        let name = settings.split('"').nth(1).unwrap_or_default().to_owned();
+        let takes_damping =
+            damped(&name) && SOLVERS.iter().any(|kind| kind.entry.name == name && kind.needs != Need::Nothing);
+        let damping = if takes_damping { 1e-4 } else { 0.0 };
+        let text = format!(
+            r#"
+            wind = {{ velocity = [1, 0, 0], drag = 1.0 }}
+            solver = {{ {settings} }}
+            [[cloth]]
+            grid = {{ size = [1, 1], cells = [12, 12] }}
+            translate = [0, 0.3, 0]
+            material = {{ stretch = {{ stiffness = 20, damping = {damping:?} }} }}
+            pins = [{{ vertices = [0], until = 0.2 }}, {{ vertices = [12], path = [{{ time = 0 }}, {{ time = 1, offset = [0.1, 0, 0] }}] }}]
+            [[collider]]
+            sphere = {{ center = [0, 0, 0], radius = 0.25 }}
+            "#
+        );
+        let outcome = parse(&text, &[]);
+        let scene = outcome.scene.unwrap_or_else(|| panic!("{:?}\n{text}", outcome.findings));
+        // One thread: the pool of threads allocates when it is woken, which is not the solver's doing.
+        let mut simulation = Simulation::new(&scene, 1, &mut |_| Err(String::new())).unwrap_or_else(|e| panic!("{e}"));
+        for _ in 0..2 {
+            simulation.advance().unwrap_or_else(|e| panic!("{settings}: {e}"));
+        }
+        let before = ALLOCATIONS.load(Ordering::Relaxed);
+        for _ in 0..20 {
+            simulation.advance().unwrap_or_else(|e| panic!("{settings}: {e}"));
+        }
+        let count = ALLOCATIONS.load(Ordering::Relaxed) - before;
+        assert_eq!(count, 0, "{settings}: allocations in twenty warm frames");
+    }
+}
