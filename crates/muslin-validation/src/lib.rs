@@ -12,6 +12,7 @@ pub mod stage;
 
 mod algebra;
 mod bending;
+mod buckling;
 mod dynamics;
 mod integrators;
 mod meshes;
@@ -50,6 +51,7 @@ pub const TESTS: &[&[Test]] = &[
     strips::TESTS,
     meshes::TESTS,
     bending::TESTS,
+    buckling::TESTS,
     tension::TESTS,
     integrators::TESTS,
     modes::TESTS,

@@ -12,6 +12,7 @@ use crate::stage::{
     Chain, STATIC_GRAVITY, advance, eigenvalues, has_bend, has_solver, in_state, narrow_strip, relax, set_state, simulation,
     static_solver,
 };
+use crate::strips::bend_keys;
 use crate::{Scope, Test, Try};
 
 /// The tests of this file.
@@ -246,8 +247,8 @@ fn swing(chain: &Chain, shape: &[f64], known: f64) -> Try<f64> {
     }
 }
 
-/// Bend models of strips whose linear limit is the hinge.
-const HINGES: [&str; 5] = ["dihedral", "isometric", "bridson", "cubic_shell", "projective_bend"];
+/// Bend models that are chains of plates on a narrow strip, in the limit of small angles.
+const HINGES: [&str; 6] = ["dihedral", "isometric", "hinge_force", "cubic_shell", "projective", "shell"];
 
 fn cantilever(scope: Scope) -> Try<Section> {
     let mut section = Section::new(
@@ -264,8 +265,9 @@ fn cantilever(scope: Scope) -> Try<Section> {
                 [[cloth]]
                 mesh = "strip.obj"
                 pins = [ {{ within = {{ min = [-9.0, -1.0, -9.0], max = [1e-9, 1.0, 9.0] }} }} ]
-                material = {{ density = 1.0, stretch = {{ model = "none" }}, bend = {{ model = "{model}", stiffness = 1.0 }} }}
-                "#
+                material = {{ density = 1.0, stretch = {{ model = "none" }}, bend = {{ model = "{model}", {}stiffness = 1.0 }} }}
+                "#,
+                bend_keys(model)
             );
             let strip = simulation(&text, &narrow_strip(cells, 10.0))?;
             let found = Reduced::new(&strip, &columns(&strip, cells), Vec3::new(0.0, 1.0, 0.0), 1e-4).frequencies();
