@@ -108,7 +108,11 @@ fn cylinder(_: Scope) -> Try<Section> {
             }
             let what = format!("`{model}`, {diagonals}: against the table, relative");
             // The table's shell has normals of averaged faces: a sampled formula, not this model's.
-            section.push(if model == "shell" { Row::measured(what, None, worst) } else { Row::bound(what, worst, 1e-6) });
+            section.push(if model == "shell" {
+                Row::measured(what, None, worst)
+            } else {
+                Row::bound(what, worst, 1e-6)
+            });
         }
     }
     for (model, bend, ..) in models().filter(|m| m.0 != "distance") {
@@ -121,7 +125,11 @@ fn cylinder(_: Scope) -> Try<Section> {
             let what = format!("`{model}`, {diagonals}, κh = 0.08: farthest from 1 over 12 directions");
             let farthest = if high - 1.0 > 1.0 - low { high } else { low };
             let right = diagonals == "isotropic" || model == "shell";
-            let row = if right { Row::absolute(what, 1.0, farthest, if model == "shell" { 5e-3 } else { 1e-3 }) } else { Row::measured(what, Some(1.0), farthest) };
+            let row = if right {
+                Row::absolute(what, 1.0, farthest, if model == "shell" { 5e-3 } else { 1e-3 })
+            } else {
+                Row::measured(what, Some(1.0), farthest)
+            };
             section.push(row.note(format!("{low:.3} to {high:.3}")));
         }
     }
@@ -244,7 +252,7 @@ fn locking(scope: Scope) -> Try<Section> {
         let boundary = topology.edges.len() - topology.hinges.len();
         let mut random = Random::new(5);
         let x: Vec<Vec3<f64>> =
-            mesh.positions.iter().map(|&p| Vec3::from(p) + Vec3::new(0.0, 0.3 * random.next(), 0.0)).collect();
+            mesh.positions.iter().map(|&p| Vec3::from(p) + Vec3::new(0.0, 0.3 * random.number(), 0.0)).collect();
         let rows = topology.edges.iter().map(|&[a, b]| {
             let (a, b) = (a as usize, b as usize);
             let d = (x[b] - x[a]).to_array();
@@ -259,13 +267,20 @@ fn locking(scope: Scope) -> Try<Section> {
         let what = format!("{}, {n} × {n}", row[0]);
         let (edges, expected) = (topology.edges.len(), 3 * x.len() - 3 - boundary);
         section.push(Row::absolute(format!("{what}: edges, 3V − 3 − B"), expected as f64, edges as f64, 0.0));
-        section.push(Row::absolute(format!("{what}: ways to bend"), num(&row[8]), flexes as f64, 0.0).note(format!("B − 3 = {}", boundary - 3)));
+        section.push(
+            Row::absolute(format!("{what}: ways to bend"), num(&row[8]), flexes as f64, 0.0)
+                .note(format!("B − 3 = {}", boundary - 3)),
+        );
     }
     if !scope.quick {
         for kind in MESHES {
             let hard = settled(kind, "compliance = 0.0")?;
             let soft = settled(kind, &format!("stiffness = {:?}", 1e4 * RIGIDITY))?;
-            section.push(Row::measured(format!("{kind}: H/W with rigid edges; reference with elastic ones"), Some(soft), hard));
+            section.push(Row::measured(
+                format!("{kind}: H/W with rigid edges; reference with elastic ones"),
+                Some(soft),
+                hard,
+            ));
         }
     }
     Ok(section)
@@ -302,7 +317,9 @@ fn distance_bending(_: Scope) -> Try<Section> {
          stiffness. That is what `distance` is; it takes `compliance` and `k` only.",
     );
     for degrees in [0.0, 30.0, 77.0] {
-        let at = |curvature: f64| cylinder_density("isotropic", "model = \"distance\", compliance = 3.0", curvature, degrees);
+        let at = |curvature: f64| {
+            cylinder_density("isotropic", "model = \"distance\", compliance = 3.0", curvature, degrees)
+        };
         let slope = 2.0 + libm::log(at(0.1)? / at(0.05)?) / libm::log(2.0);
         section.push(
             Row::absolute(format!("power of κ at {degrees}°"), 4.0, slope, 0.05)

@@ -10,7 +10,8 @@ use crate::stage::{STATIC_GRAVITY, has_bend, has_solver, has_stretch, positions,
 use crate::{Scope, Test, Try};
 
 /// The tests of this file.
-pub(crate) const TESTS: &[Test] = &[Test { number: "1.12", title: "Lateral buckling of a cantilever on edge", run: lateral }];
+pub(crate) const TESTS: &[Test] =
+    &[Test { number: "1.12", title: "Lateral buckling of a cantilever on edge", run: lateral }];
 
 /// Part of gravity that acts sideways: the imperfection.
 const TILT: f64 = 1e-4;
@@ -80,17 +81,27 @@ fn lateral(scope: Scope) -> Try<Section> {
         let got = threshold(mesh, cells, "model = \"dihedral\"", hinge)?;
         let what = format!("`dihedral`, {mesh}, N = {cells}: critical Γ of ν = −1/3");
         section.push(if cells == fine {
-            Row::relative(what, hinge, got, 0.05).by_nature("a hinge model has the Poisson ratio −1/3 here, whatever the cloth has")
+            Row::relative(what, hinge, got, 0.05)
+                .by_nature("a hinge model has the Poisson ratio −1/3 here, whatever the cloth has")
         } else {
             Row::measured(what, Some(hinge), got)
         });
     }
-    for (nu, key, mesh) in [("0.0", "0", "right_alt"), ("0.35", "0.35", "right_alt"), ("0.35", "0.35", "eq_along"), ("0.35", "0.35", "cvt")] {
+    for (nu, key, mesh) in [
+        ("0.0", "0", "right_alt"),
+        ("0.35", "0.35", "right_alt"),
+        ("0.35", "0.35", "eq_along"),
+        ("0.35", "0.35", "cvt"),
+    ] {
         let exact = plate(key)?;
         for cells in [coarse, fine].into_iter().filter(|&cells| has_bend("shell") && !(scope.quick && cells == fine)) {
             let got = threshold(mesh, cells, &format!("model = \"shell\", poisson = {nu}"), exact)?;
             let what = format!("`shell`, ν = {nu}, {mesh}, N = {cells}: critical Γ");
-            section.push(if cells == fine { Row::relative(what, exact, got, 0.03) } else { Row::measured(what, Some(exact), got) });
+            section.push(if cells == fine {
+                Row::relative(what, exact, got, 0.03)
+            } else {
+                Row::measured(what, Some(exact), got)
+            });
         }
     }
     Ok(section)

@@ -119,7 +119,8 @@ fn pinned_cloth(scope: Scope) -> Try<Section> {
     let mut series = Vec::new();
     for (name, solver, euler) in solvers().filter(|s| s.0 != "pbd") {
         let substeps = if name == "explicit" { 40 } else { 10 };
-        let solver = if name == "xpbd" { solver.replace("iterations = 2", "iterations = 10") } else { solver.to_owned() };
+        let solver =
+            if name == "xpbd" { solver.replace("iterations = 2", "iterations = 10") } else { solver.to_owned() };
         let text = format!(
             r#"
             solver = {{ {solver}, substeps = {substeps} }}
@@ -147,7 +148,11 @@ fn pinned_cloth(scope: Scope) -> Try<Section> {
         } else if name == "explicit" {
             section.push(Row::bound(format!("{what}: largest distance from the start, in J of 1 J"), highest, 0.01));
         } else {
-            section.push(Row::bound(format!("{what}: largest growth above the start, in J of 1 J"), points.iter().map(|p| p[1] - start).fold(0.0, f64::max), 0.01));
+            section.push(Row::bound(
+                format!("{what}: largest growth above the start, in J of 1 J"),
+                points.iter().map(|p| p[1] - start).fold(0.0, f64::max),
+                0.01,
+            ));
         }
         section.push(Row::measured(format!("{what}: energy after {} s, in J", frames / 60), None, last));
         series.push(Series::line(name, points));

@@ -34,6 +34,8 @@ fixture!(QUADRATIC_SURFACES, "validation/fixtures/quadratic_surfaces.csv");
 fixture!(PLATE_THRESHOLD, "validation/fixtures/plate_threshold.csv");
 fixture!(SPRINGS, "crates/muslin/tests/fixtures/spring_hessian.json");
 fixture!(XPBD_PBD, "crates/muslin/tests/fixtures/xpbd_pbd.json");
+fixture!(MEMBRANE, "crates/muslin/tests/fixtures/membrane.json");
+fixture!(CHOI_KO, "crates/muslin/tests/fixtures/choi_ko.csv");
 fixture!(BERGOU_Q, "crates/muslin/tests/fixtures/bergou_q.json");
 fixture!(DIHEDRAL, "crates/muslin/tests/fixtures/dihedral.csv");
 fixture!(CYLINDER, "crates/muslin/tests/fixtures/cylinder_energy.csv");

@@ -3,7 +3,9 @@
 use muslin::Simulation;
 use muslin::math::Vec3;
 
-use crate::fixtures::{EULER_DECAY, OSCILLATOR_INTEGRATORS, PAPER_OSCILLATOR, PENDULUM_PERIOD, STABILITY_CHAIN, num, table};
+use crate::fixtures::{
+    EULER_DECAY, OSCILLATOR_INTEGRATORS, PAPER_OSCILLATOR, PENDULUM_PERIOD, STABILITY_CHAIN, num, table,
+};
 use crate::plot::{Plot, Scale, Series};
 use crate::report::Section;
 use crate::row::Row;
@@ -89,7 +91,8 @@ fn paper_oscillator(_: Scope) -> Try<Section> {
         for &iterations in counts {
             let mut worst = 0.0_f64;
             for (fps, first) in [(60.0, 0), (125.0, 61), (1000.0, 122)] {
-                let solver = if iterations > 0 { format!("{solver}, iterations = {iterations}") } else { solver.to_owned() };
+                let solver =
+                    if iterations > 0 { format!("{solver}, iterations = {iterations}") } else { solver.to_owned() };
                 let mut simulation = oscillator(&solver, 1.0 / fps, 1.0, 1e-3, 0.5)?;
                 for row in &rows[first..first + 61] {
                     worst = worst.max((stretch(&simulation, 1.0) + 1.0 - num(&row[3])).abs());
@@ -243,7 +246,11 @@ fn pendulum(scope: Scope) -> Try<Section> {
         for &degrees in amplitudes {
             let exact = table(PENDULUM_PERIOD).iter().find(|r| num(&r[0]) == degrees).map_or(f64::NAN, |r| num(&r[1]));
             let base = 400.0;
-            let solver = if name == "xpbd" { format!("{solver}, iterations = 1, substeps = 1") } else { format!("{solver}, substeps = 1") };
+            let solver = if name == "xpbd" {
+                format!("{solver}, iterations = 1, substeps = 1")
+            } else {
+                format!("{solver}, substeps = 1")
+            };
             let t: Vec<f64> =
                 [1.0, 2.0, 4.0].iter().map(|f| swing(&solver, degrees, base * f, exact)).collect::<Try<_>>()?;
             let errors: Vec<f64> = t.iter().map(|t| t / exact - 1.0).collect();
@@ -256,7 +263,11 @@ fn pendulum(scope: Scope) -> Try<Section> {
                 (4.0 * b - a) / 3.0
             };
             let what = format!("`{name}`, {degrees}°: period");
-            let note = format!("{:+.3} % at {base} steps a period, order {:.2} (expected {expected})", 100.0 * errors[0], order(errors[1], errors[2]));
+            let note = format!(
+                "{:+.3} % at {base} steps a period, order {:.2} (expected {expected})",
+                100.0 * errors[0],
+                order(errors[1], errors[2])
+            );
             // Swings near the top lose so much to implicit Euler that 1600 steps a period are not yet few errors of the first order.
             let slow = law == Law::ImplicitEuler && degrees > 100.0;
             section.push(if slow {
@@ -288,8 +299,12 @@ fn explicit_limit(scope: Scope) -> Try<Section> {
         let mut verdicts = Vec::new();
         for part in [0.99, 1.01] {
             let step = part * limit;
-            let top = format!("fps = {:?}\ngravity = [0.0, 0.0, 0.0]\nsolver = {{ kind = \"explicit\", substeps = 1 }}", 1.0 / step);
-            let mut simulation = simulation(&chain.scene(&top, mass, &format!("compliance = {compliance:?}"), ""), &chain.mesh)?;
+            let top = format!(
+                "fps = {:?}\ngravity = [0.0, 0.0, 0.0]\nsolver = {{ kind = \"explicit\", substeps = 1 }}",
+                1.0 / step
+            );
+            let mut simulation =
+                simulation(&chain.scene(&top, mass, &format!("compliance = {compliance:?}"), ""), &chain.mesh)?;
             let free: Vec<usize> = (1..=links).map(|n| in_state(&simulation, chain.vertex(n))).collect();
             set_state(&mut simulation, |state| {
                 for (i, &v) in free.iter().enumerate() {
@@ -311,7 +326,12 @@ fn explicit_limit(scope: Scope) -> Try<Section> {
         }
         let word = |bounded: bool| if bounded { "bounded" } else { "grows" };
         let got = format!("{}, {}", word(verdicts[0]), word(verdicts[1]));
-        section.push(Row::holds(format!("N = {links}, at 0.99 and 1.01 of h_max"), "bounded, grows", got, verdicts == [true, false]));
+        section.push(Row::holds(
+            format!("N = {links}, at 0.99 and 1.01 of h_max"),
+            "bounded, grows",
+            got,
+            verdicts == [true, false],
+        ));
     }
     Ok(section)
 }

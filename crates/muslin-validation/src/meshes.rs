@@ -183,7 +183,10 @@ fn cantilevers(scope: Scope) -> Try<Section> {
                 let recorded = lookup(CANTILEVER_MESH, &[kind, &n.to_string(), "", "10", &membrane.to_string()], 7)?;
                 let tip = solve(kind, n, "dihedral", membrane)?;
                 let what = format!("`dihedral`, {kind}, N = {n}, YL²/B = {membrane:.0e}: H/W");
-                let why = format!("{:+.1} % from the elastica, which is right for a hinge model here", 100.0 * (recorded / exact - 1.0));
+                let why = format!(
+                    "{:+.1} % from the elastica, which is right for a hinge model here",
+                    100.0 * (recorded / exact - 1.0)
+                );
                 section.push(Row::relative(what, recorded, tip.ratio(), 1e-4).by_nature(why));
             }
         }
@@ -196,8 +199,13 @@ fn cantilevers(scope: Scope) -> Try<Section> {
             let tip = solve(kind, n, bend, 1e4)?;
             // Hinges of other energies differ where angles are large: by half a percent at N = 10, a quarter of it at 20.
             section.push(
-                Row::relative(format!("`{bend}`, {kind}, N = {n}, YL²/B = 1e4: H/W"), hinge, tip.ratio(), if n == 10 { 6e-3 } else { 2e-3 })
-                    .by_nature("the value of θ² hinges, which it has in the limit"),
+                Row::relative(
+                    format!("`{bend}`, {kind}, N = {n}, YL²/B = 1e4: H/W"),
+                    hinge,
+                    tip.ratio(),
+                    if n == 10 { 6e-3 } else { 2e-3 },
+                )
+                .by_nature("the value of θ² hinges, which it has in the limit"),
             );
         }
     }
@@ -209,7 +217,8 @@ fn cantilevers(scope: Scope) -> Try<Section> {
             points.push([f64::from(n), tip.ratio()]);
             let what = format!("`shell`, {kind}, N = {n}, YL²/B = 1e4: H/W");
             if n < 40 {
-                section.push(Row::measured(what, Some(exact), tip.ratio()).note(format!("residual {:.0e}", tip.residual)));
+                section
+                    .push(Row::measured(what, Some(exact), tip.ratio()).note(format!("residual {:.0e}", tip.residual)));
                 continue;
             }
             let row = Row::relative(what.clone(), exact, tip.ratio(), 0.03);
@@ -230,7 +239,8 @@ fn cantilevers(scope: Scope) -> Try<Section> {
     }
     for kind in ["right_one", "eq_along"] {
         let at = |n: u32| lookup(CANTILEVER_MESH, &[kind, &n.to_string(), "", "10", "10000"], 7);
-        series.push(Series::points(format!("dihedral, {kind}"), vec![[10.0, at(10)?], [20.0, at(20)?], [40.0, at(40)?]]));
+        series
+            .push(Series::points(format!("dihedral, {kind}"), vec![[10.0, at(10)?], [20.0, at(20)?], [40.0, at(40)?]]));
     }
     section.plots.push(Plot {
         stem: "cantilever_meshes".to_owned(),
@@ -253,7 +263,11 @@ mod tests {
             for n in [10, 20, 40] {
                 let expected = lookup(CANTILEVER_MESH, &[kind, &n.to_string()], 2).expect("a row");
                 assert_eq!(strip(kind, n).vertex_count() as f64, expected, "{kind}, N = {n}");
-                assert!(muslin::mesh::check(&strip(kind, n)).is_empty(), "{kind}, N = {n}: {:?}", muslin::mesh::check(&strip(kind, n)));
+                assert!(
+                    muslin::mesh::check(&strip(kind, n)).is_empty(),
+                    "{kind}, N = {n}: {:?}",
+                    muslin::mesh::check(&strip(kind, n))
+                );
             }
         }
         assert!(num("x").is_nan(), "no number");

@@ -4,13 +4,14 @@ use muslin::Simulation;
 use muslin::math::Vec3;
 
 use crate::fixtures::{
-    BEAM_MODES, BEAM_MODES_EXACT, CHAIN_MODES, CHAIN_MODES_EXACT, STIFF_STRIP_MODES, STIFF_STRIP_MODES_EXACT, STRIP_MODES, lookup,
+    BEAM_MODES, BEAM_MODES_EXACT, CHAIN_MODES, CHAIN_MODES_EXACT, STIFF_STRIP_MODES, STIFF_STRIP_MODES_EXACT,
+    STRIP_MODES, lookup,
 };
 use crate::report::Section;
 use crate::row::Row;
 use crate::stage::{
-    Chain, STATIC_GRAVITY, advance, eigenvalues, has_bend, has_solver, in_state, narrow_strip, relax, set_state, simulation,
-    static_solver,
+    Chain, STATIC_GRAVITY, advance, eigenvalues, has_bend, has_solver, in_state, narrow_strip, relax, set_state,
+    simulation, static_solver,
 };
 use crate::strips::bend_keys;
 use crate::{Scope, Test, Try};
@@ -30,7 +31,7 @@ struct Reduced {
     mass: Vec<Vec<f64>>,
 }
 
-/// Polynomials that vanish at the support: s P_k(2s − 1), P_k Legendre's, at s = 1/n … 1, scaled to slopes of about 1.
+/// Polynomials that vanish at the support: s `P_k(2s − 1)`, `P_k` Legendre's, at s = 1/n … 1, scaled to slopes of about 1.
 fn shapes(n: usize) -> Vec<Vec<f64>> {
     let count = (7 * n / 10).min(20);
     let column = |i: usize| {
@@ -186,7 +187,8 @@ fn hanging(scope: Scope) -> Try<Section> {
     let chain = Chain::new(links as usize, 1.0 / f64::from(links));
     let top = format!("fps = 1.0\ngravity = [0.0, {:?}, 0.0]\nsolver = {{ {} }}", -STATIC_GRAVITY, static_solver(1.0));
     let mass = 1.0 / (STATIC_GRAVITY * f64::from(links));
-    let mut hung = simulation(&chain.scene(&top, mass, &format!("compliance = {:?}", 1e-4 / f64::from(links)), ""), &chain.mesh)?;
+    let mut hung =
+        simulation(&chain.scene(&top, mass, &format!("compliance = {:?}", 1e-4 / f64::from(links)), ""), &chain.mesh)?;
     relax(&mut hung, 1e-6)?;
     let nodes: Vec<Vec<usize>> = (1..=links as usize).map(|n| vec![in_state(&hung, chain.vertex(n))]).collect();
     let unit = STATIC_GRAVITY.sqrt();
@@ -194,7 +196,10 @@ fn hanging(scope: Scope) -> Try<Section> {
     for (mode, omega) in reduced.frequencies().into_iter().take(3).enumerate() {
         let mode = (mode + 1).to_string();
         let discrete = lookup(CHAIN_MODES, &[&links.to_string(), &mode], 3)?;
-        section.push(Row::relative(format!("chain, N = {links}, mode {mode}, discrete"), discrete, omega / unit, 2e-4).note("the chain stretches by 1e-4"));
+        section.push(
+            Row::relative(format!("chain, N = {links}, mode {mode}, discrete"), discrete, omega / unit, 2e-4)
+                .note("the chain stretches by 1e-4"),
+        );
     }
     let shape = reduced.lowest_shape();
     let exact = lookup(CHAIN_MODES, &[&links.to_string(), "1"], 3)?;
@@ -207,7 +212,10 @@ fn hanging(scope: Scope) -> Try<Section> {
         for (mode, omega) in reduced.frequencies().into_iter().take(3).enumerate() {
             let mode = (mode + 1).to_string();
             let discrete = lookup(STRIP_MODES, &[&cells.to_string(), &mode], 2)?;
-            section.push(Row::relative(format!("strip, N = {cells}, mode {mode}, discrete"), discrete, omega / unit, 2e-4).note("the strip stretches by 1e-4"));
+            section.push(
+                Row::relative(format!("strip, N = {cells}, mode {mode}, discrete"), discrete, omega / unit, 2e-4)
+                    .note("the strip stretches by 1e-4"),
+            );
             if mode == "1" {
                 let exact = lookup(CHAIN_MODES_EXACT, &["1"], 2)?;
                 section.push(Row::relative(format!("strip, N = {cells}, mode 1, exact"), exact, omega / unit, 1e-3));
@@ -224,7 +232,8 @@ fn swing(chain: &Chain, shape: &[f64], known: f64) -> Try<f64> {
     let solver = r#"kind = "newton", scheme = "bdf2", substeps = 10, iterations = 30, tolerance = 1e-13"#;
     let top = format!("fps = {:?}\ngravity = [0.0, {:?}, 0.0]\nsolver = {{ {solver} }}", 0.1 / step, -g);
     let mass = 1.0 / (g * chain.links as f64);
-    let mut moving = simulation(&chain.scene(&top, mass, &format!("compliance = {:?}", 1e-5 * chain.length), ""), &chain.mesh)?;
+    let mut moving =
+        simulation(&chain.scene(&top, mass, &format!("compliance = {:?}", 1e-5 * chain.length), ""), &chain.mesh)?;
     let nodes: Vec<usize> = (1..=chain.links).map(|n| in_state(&moving, chain.vertex(n))).collect();
     set_state(&mut moving, |state| {
         for (&v, s) in nodes.iter().zip(shape) {
@@ -274,13 +283,25 @@ fn cantilever(scope: Scope) -> Try<Section> {
             for mode in 1..=3_usize {
                 let discrete = lookup(BEAM_MODES, &["half_hinge_at_clamp", &cells.to_string(), &mode.to_string()], 3)?;
                 if cells == 40 {
-                    section.push(Row::relative(format!("`{model}`, N = {cells}, mode {mode}, discrete"), discrete, found[mode - 1], 1e-5));
+                    section.push(Row::relative(
+                        format!("`{model}`, N = {cells}, mode {mode}, discrete"),
+                        discrete,
+                        found[mode - 1],
+                        1e-5,
+                    ));
                 }
             }
             errors.push(found[0] / lookup(BEAM_MODES_EXACT, &["1"], 2)? - 1.0);
         }
         let n = errors.len();
-        section.push(Row::bound(format!("`{model}`, N = 40, mode 1, relative error against the exact one"), errors[n - 1].abs(), 5.5e-4).note(format!("order {:.2}", crate::stage::order(errors[n - 2], errors[n - 1]))));
+        section.push(
+            Row::bound(
+                format!("`{model}`, N = 40, mode 1, relative error against the exact one"),
+                errors[n - 1].abs(),
+                5.5e-4,
+            )
+            .note(format!("order {:.2}", crate::stage::order(errors[n - 2], errors[n - 1]))),
+        );
     }
     Ok(section)
 }
@@ -298,7 +319,10 @@ fn stiff_strip(scope: Scope) -> Try<Section> {
         let discrete = lookup(STIFF_STRIP_MODES, &[&gamma.to_string(), &cells.to_string(), "1"], 3)?;
         let exact = lookup(STIFF_STRIP_MODES_EXACT, &[&gamma.to_string(), "1"], 2)?;
         let omega = found[0] / STATIC_GRAVITY.sqrt();
-        section.push(Row::relative(format!("`dihedral`, Γ = {gamma}, N = 40, mode 1, discrete"), discrete, omega, 2e-4).note("the strip stretches by 1e-4"));
+        section.push(
+            Row::relative(format!("`dihedral`, Γ = {gamma}, N = 40, mode 1, discrete"), discrete, omega, 2e-4)
+                .note("the strip stretches by 1e-4"),
+        );
         section.push(Row::relative(format!("`dihedral`, Γ = {gamma}, N = 40, mode 1, exact"), exact, omega, 1.5e-3));
     }
     Ok(section)

@@ -89,7 +89,7 @@ impl Axis {
     fn place(&self, value: f64) -> Option<f64> {
         let value = if self.scale == Scale::Log { libm::log10(value) } else { value };
         let part = (value - self.low) / (self.high - self.low);
-        part.is_finite().then(|| self.start + part * (self.end - self.start))
+        part.is_finite().then_some(self.start + part * (self.end - self.start))
     }
 
     /// Numbers to write beside it.
@@ -181,8 +181,7 @@ impl Plot {
 }
 
 fn draw_series(series: &Series, color: &str, x: &Axis, y: &Axis, out: &mut String) {
-    let placed: Vec<[f64; 2]> =
-        series.points.iter().filter_map(|p| Some([x.place(p[0])?, y.place(p[1])?])).collect();
+    let placed: Vec<[f64; 2]> = series.points.iter().filter_map(|p| Some([x.place(p[0])?, y.place(p[1])?])).collect();
     if series.line && placed.len() > 1 {
         let path: Vec<String> = placed.iter().map(|p| format!("{:.1},{:.1}", p[0], p[1])).collect();
         let path = path.join(" ");

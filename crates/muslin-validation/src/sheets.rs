@@ -48,8 +48,11 @@ fn hanging_cloth(scope: Scope) -> Try<Section> {
     if let Some(reference) = reference {
         section.push(Row::measured("`newton`, h = 1/60 s: extent", None, reference));
     }
-    let budgets: &[(u32, u32)] =
-        if scope.quick { &[(1, 80), (4, 20), (16, 5)] } else { &[(1, 20), (1, 40), (1, 80), (1, 160), (4, 20), (16, 10)] };
+    let budgets: &[(u32, u32)] = if scope.quick {
+        &[(1, 80), (4, 20), (16, 5)]
+    } else {
+        &[(1, 20), (1, 40), (1, 80), (1, 160), (4, 20), (16, 10)]
+    };
     for &(substeps, iterations) in budgets {
         let solver = format!(r#"kind = "xpbd", substeps = {substeps}, iterations = {iterations}"#);
         let (got, speed) = extent(cells, &solver, stretch, frames)?;
@@ -66,13 +69,22 @@ fn hanging_cloth(scope: Scope) -> Try<Section> {
     for (substeps, iterations) in [(1, 20), (4, 20)] {
         let solver = format!(r#"kind = "pbd", substeps = {substeps}, iterations = {iterations}"#);
         let (got, _) = extent(cells, &solver, "k = 0.01", frames)?;
-        section.push(Row::measured(format!("`pbd`, k = 0.01, {substeps} substeps × {iterations} iterations: extent"), None, got));
+        section.push(Row::measured(
+            format!("`pbd`, k = 0.01, {substeps} substeps × {iterations} iterations: extent"),
+            None,
+            got,
+        ));
         extents.push(got);
     }
     let spread = (extents[0] - extents[1]).abs() / extents[1];
     section.push(
-        Row::holds("`pbd`, k = 0.01: depends on the step", "by more than 1 %", format!("by {:.0} %", 100.0 * spread), spread > 0.01)
-            .by_nature("a part of the error per step is no stiffness"),
+        Row::holds(
+            "`pbd`, k = 0.01: depends on the step",
+            "by more than 1 %",
+            format!("by {:.0} %", 100.0 * spread),
+            spread > 0.01,
+        )
+        .by_nature("a part of the error per step is no stiffness"),
     );
     Ok(section)
 }

@@ -328,7 +328,7 @@ impl Random {
     }
 
     /// Uniform in [−1, 1).
-    pub fn next(&mut self) -> f64 {
+    pub fn number(&mut self) -> f64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;
@@ -337,7 +337,7 @@ impl Random {
 
     /// Uniform in a cube.
     pub fn vector(&mut self) -> Vec3<f64> {
-        Vec3::new(self.next(), self.next(), self.next())
+        Vec3::new(self.number(), self.number(), self.number())
     }
 }
 
@@ -361,7 +361,19 @@ mod tests {
     #[test]
     fn eigenvalues_of_a_chain_are_known() {
         let a: Vec<Vec<f64>> = (0..6_i32)
-            .map(|i| (0..6_i32).map(|j| if i == j { 2.0 } else if (i - j).abs() == 1 { -1.0 } else { 0.0 }).collect())
+            .map(|i| {
+                (0..6_i32)
+                    .map(|j| {
+                        if i == j {
+                            2.0
+                        } else if (i - j).abs() == 1 {
+                            -1.0
+                        } else {
+                            0.0
+                        }
+                    })
+                    .collect()
+            })
             .collect();
         for (k, got) in eigenvalues(a).into_iter().enumerate() {
             let s = libm::sin(std::f64::consts::PI * (k + 1) as f64 / 14.0);

@@ -8,8 +8,8 @@ use crate::plot::{Plot, Scale, Series};
 use crate::report::Section;
 use crate::row::Row;
 use crate::stage::{
-    Chain, STATIC_GRAVITY, advance, has_solver, in_state, pendant, pendant_scene, positions, relax, set_state, simulation,
-    static_solver,
+    Chain, STATIC_GRAVITY, advance, has_solver, in_state, pendant, pendant_scene, positions, relax, set_state,
+    simulation, static_solver,
 };
 use crate::{Scope, Test, Try};
 
@@ -73,7 +73,9 @@ fn hanging_particle(scope: Scope) -> Try<Section> {
     let count = 3 * steps.len();
     section.push(Row::relative(format!("`xpbd`, farthest of {count} runs"), exact, farthest, 1e-10));
     section.push(Row::bound(format!("`xpbd`, spread of {count} runs"), (most - least) / exact, 1e-10));
-    for (kind, settings) in [("newton", "iterations = 50, tolerance = 1e-15"), ("explicit", ""), ("vbd", "iterations = 100")] {
+    for (kind, settings) in
+        [("newton", "iterations = 50, tolerance = 1e-15"), ("explicit", ""), ("vbd", "iterations = 100")]
+    {
         if has_solver(kind) {
             let comma = if settings.is_empty() { "" } else { ", " };
             let solver = format!(r#"kind = "{kind}", substeps = 1{comma}{settings}"#);
@@ -125,8 +127,12 @@ fn vertical_chain(_: Scope) -> Try<Section> {
         let solver = format!(r#"kind = "xpbd", precision = "f64", substeps = {substeps}, iterations = {iterations}"#);
         let (_, tip) = farthest(&solver)?;
         section.push(
-            Row::measured(format!("`xpbd`, tip, {substeps} substeps × {iterations} iterations"), Some(exact(links)), tip)
-                .note("iterations that have not converged leave the chain too long"),
+            Row::measured(
+                format!("`xpbd`, tip, {substeps} substeps × {iterations} iterations"),
+                Some(exact(links)),
+                tip,
+            )
+            .note("iterations that have not converged leave the chain too long"),
         );
     }
     Ok(section)
@@ -168,7 +174,8 @@ fn falling_chain(scope: Scope) -> Try<Section> {
     let scale = exact.iter().fold(0.0_f64, |m, f| m.max(*f));
     let iterations: &[u32] = if scope.quick { &[50, 1000] } else { &[50, 100, 1000] };
     for &n in iterations {
-        let got = support_forces(&chain, &format!(r#"kind = "xpbd", precision = "f64", iterations = {n}"#), step, steps)?;
+        let got =
+            support_forces(&chain, &format!(r#"kind = "xpbd", precision = "f64", iterations = {n}"#), step, steps)?;
         let error = got.iter().zip(&exact).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max) / scale;
         section.push(
             Row::measured(format!("`xpbd`, {n} iterations, largest error over the largest force"), None, error)
@@ -180,8 +187,8 @@ fn falling_chain(scope: Scope) -> Try<Section> {
 
 /// What a coloured sweep leaves of an inextensible chain of N particles at rest, over g h².
 ///
-/// A link must give the tension λ_i = (N − i + 1) g h² in one visit, and a visit gives C/(w + w′): so C at the visit is λ_1 for
-/// the link at the support and 2λ_i for the others. Falling stretches the first link by g h² and no other, and links visited
+/// A link must give the tension `λ_i` = (N − i + 1) g h² in one visit, and a visit gives C/(w + w′): so C at the visit is `λ_1` for
+/// the link at the support and `2λ_i` for the others. Falling stretches the first link by g h² and no other, and links visited
 /// before have stretched their neighbour by their own λ. With every second link first, what is left adds up to
 /// (N² − 1)/2 for odd N, whichever half comes first; from the top down it is N(N − 1)/2.
 fn coloured_law(n: f64) -> f64 {
@@ -210,8 +217,13 @@ fn inextensible_chain(scope: Scope) -> Try<Section> {
             let h = 1.0 / (60.0 * f64::from(n));
             let got = measure(kind, bend, n)?;
             section.push(
-                Row::relative(format!("`{kind}`, {n} substeps, stretch of the tip"), coloured_law(19.0) * 10.0 * h * h, got, 1e-6)
-                    .note(format!("from the top down it would be {:.4e} m", 171.0 * 10.0 * h * h)),
+                Row::relative(
+                    format!("`{kind}`, {n} substeps, stretch of the tip"),
+                    coloured_law(19.0) * 10.0 * h * h,
+                    got,
+                    1e-6,
+                )
+                .note(format!("from the top down it would be {:.4e} m", 171.0 * 10.0 * h * h)),
             );
         }
     }
@@ -265,18 +277,30 @@ fn catenary(scope: Scope) -> Try<Section> {
                 .map(|row| Vec3::new(num(&row[3]), num(&row[4]), 0.0))
                 .collect();
             let sag = -nodes.iter().map(|x| x.y).fold(0.0, f64::min);
-            let [discrete, continuous] = [2, 3].map(|column| lookup(CATENARY_DISCRETE, &[&links.to_string(), &span.to_string()], column));
+            let [discrete, continuous] =
+                [2, 3].map(|column| lookup(CATENARY_DISCRETE, &[&links.to_string(), &span.to_string()], column));
             if known.len() == nodes.len() {
                 let error = nodes.iter().zip(&known).map(|(a, b)| (*a - *b).norm()).fold(0.0, f64::max);
-                section.push(Row::bound(format!("`newton`, N = {links}, D = {span}: nodes, over L"), error, 1e-6).note(format!("residual {:.0e}", residual.0)));
+                section.push(
+                    Row::bound(format!("`newton`, N = {links}, D = {span}: nodes, over L"), error, 1e-6)
+                        .note(format!("residual {:.0e}", residual.0)),
+                );
             }
-            section.push(Row::absolute(format!("`newton`, N = {links}, D = {span}: sag/L of the polygon"), discrete?, sag, 1e-6));
+            section.push(Row::absolute(
+                format!("`newton`, N = {links}, D = {span}: sag/L of the polygon"),
+                discrete?,
+                sag,
+                1e-6,
+            ));
             if span == 0.5 {
                 sags.push((links, sag / continuous? - 1.0));
             }
         }
         for (links, error) in sags {
-            section.push(Row::measured(format!("N = {links}, D = 0.5: sag against the continuous catenary"), None, error).note("relative"));
+            section.push(
+                Row::measured(format!("N = {links}, D = 0.5: sag against the continuous catenary"), None, error)
+                    .note("relative"),
+            );
         }
     }
     let chain = Chain::new(10, 0.1);
@@ -284,18 +308,24 @@ fn catenary(scope: Scope) -> Try<Section> {
     let budgets: &[(u32, u32)] = if scope.quick { &[(20, 1)] } else { &[(1, 20), (20, 1), (100, 1), (10, 100)] };
     for &(substeps, iterations) in budgets {
         for kind in ["xpbd", "pbd"] {
-            let solver = format!(r#"kind = "{kind}", precision = "f64", substeps = {substeps}, iterations = {iterations}"#);
+            let solver =
+                format!(r#"kind = "{kind}", precision = "f64", substeps = {substeps}, iterations = {iterations}"#);
             let mut simulation = hung(&chain, 0.5, 0.0, Some((&solver, 60.0)))?;
             settle(&mut simulation, 1e-7, 3000)?;
             let sag = -chain.nodes(&simulation).iter().map(|x| x.y).fold(0.0, f64::min);
-            section.push(Row::measured(format!("`{kind}`, N = 10, D = 0.5, {substeps} × {iterations}: sag/L"), Some(exact), sag));
+            section.push(Row::measured(
+                format!("`{kind}`, N = 10, D = 0.5, {substeps} × {iterations}: sag/L"),
+                Some(exact),
+                sag,
+            ));
         }
     }
     Ok(section)
 }
 
 fn elastic_catenary(scope: Scope) -> Try<Section> {
-    let mut section = Section::new("Springs between level ends, N = 50; e = w L/EA is the strain under the whole weight (Irvine).");
+    let mut section =
+        Section::new("Springs between level ends, N = 50; e = w L/EA is the strain under the whole weight (Irvine).");
     if !has_solver("newton") {
         return Ok(section);
     }
@@ -316,9 +346,15 @@ fn elastic_catenary(scope: Scope) -> Try<Section> {
         let tension = (link.norm() - chain.length) / compliance;
         let force = link.normalized_or_zero() * tension;
         // The node at the support has half a particle, which the first link does not carry.
-        let top = (force.x * force.x + (force.y.abs() + 0.5 / links as f64) * (force.y.abs() + 0.5 / links as f64)).sqrt();
+        let top =
+            (force.x * force.x + (force.y.abs() + 0.5 / links as f64) * (force.y.abs() + 0.5 / links as f64)).sqrt();
         section.push(Row::relative(format!("D = {span}, e = {extensibility}: sag/L"), num(&row[4]), sag, 2e-3));
-        section.push(Row::relative(format!("D = {span}, e = {extensibility}: end tension over weight"), num(&row[3]), top, 2e-3));
+        section.push(Row::relative(
+            format!("D = {span}, e = {extensibility}: end tension over weight"),
+            num(&row[3]),
+            top,
+            2e-3,
+        ));
         if span == 0.5 {
             curves.push([extensibility, (sag / num(&row[4]) - 1.0).abs()]);
         }

@@ -8,7 +8,8 @@ use crate::plot::{Plot, Scale, Series};
 use crate::report::Section;
 use crate::row::Row;
 use crate::stage::{
-    STATIC_GRAVITY, advance, has_bend, has_solver, narrow_strip, order, positions, simulation, solve_static, static_solver,
+    STATIC_GRAVITY, advance, has_bend, has_solver, narrow_strip, order, positions, simulation, solve_static,
+    static_solver,
 };
 use crate::{Scope, Test, Try};
 
@@ -128,7 +129,7 @@ pub(crate) fn elastica(gamma: f64) -> f64 {
     let rows: Vec<[f64; 2]> = table(HEAVY_ELASTICA).iter().map(|r| [num(&r[0]), num(&r[3])].map(libm::log)).collect();
     let x = libm::log(gamma);
     let at = rows.iter().position(|r| r[0] >= x).unwrap_or(rows.len() - 1).max(1);
-    let ([x0, y0], [x1, y1]) = (rows[at - 1].into(), rows[at].into());
+    let ([x0, y0], [x1, y1]) = (rows[at - 1], rows[at]);
     libm::exp(y0 + (y1 - y0) * (x - x0) / (x1 - x0))
 }
 
@@ -166,7 +167,8 @@ fn heavy_elastica(scope: Scope) -> Try<Section> {
         "has no bending rigidity at a flat rest shape: its energy grows with κ⁴ (1.16), so Γ has no meaning",
     ));
     projection_methods(&mut section, scope)?;
-    let exact = table(HEAVY_ELASTICA).into_iter().map(|r| [num(&r[0]), num(&r[3])]).filter(|p| p[0] >= 1.0 && p[0] <= 2000.0);
+    let exact =
+        table(HEAVY_ELASTICA).into_iter().map(|r| [num(&r[0]), num(&r[3])]).filter(|p| p[0] >= 1.0 && p[0] <= 2000.0);
     let mut series = vec![Series::line("exact", exact.collect())];
     series.extend(curve);
     section.plots.push(Plot {
@@ -220,26 +222,43 @@ fn of_model(
                     row
                 } else {
                     let own = (discrete / exact - 1.0).abs() + 5e-4;
-                    Row::relative(format!("{what}, exact"), exact, tip.ratio(), own)
-                        .by_nature("an energy in sin(θ/2) softens with the angle: the recorded error of the discrete problem")
+                    Row::relative(format!("{what}, exact"), exact, tip.ratio(), own).by_nature(
+                        "an energy in sin(θ/2) softens with the angle: the recorded error of the discrete problem",
+                    )
                 });
             }
             ratios.push(tip.ratio());
             errors.push((n, tip.ratio() / exact - 1.0));
         }
         // From three sizes, so that what does not depend on the cells (stretch, the diagonals) drops out.
-        if let [.., coarse, middle, fine] = ratios[..] {
+        if let ([.., coarse, middle, fine], [.., n0, n1, n2]) = (&ratios[..], cells) {
             let slope = order(coarse - middle, middle - fine);
-            let what = format!("`{model}`, Γ = {gamma}: order of convergence up to N = {}", cells[cells.len() - 1]);
-            // At Γ = 1000 the clamp's curvature has a radius of 1.3 cells of N = 40.
-            section.push(Row::absolute(what, 2.0, slope, if gamma > 50.0 { 0.4 } else { 0.2 }));
+            let what = format!("`{model}`, Γ = {gamma}: order of convergence up to N = {n2}");
+            section.push(if kind.is_empty() {
+                Row::absolute(what, 2.0, slope, 0.5)
+            } else {
+                let [a, b, c] = [
+                    discrete_ratio(kind, gamma, *n0)?,
+                    discrete_ratio(kind, gamma, *n1)?,
+                    discrete_ratio(kind, gamma, *n2)?,
+                ];
+                Row::absolute(what, order(a - b, b - c), slope, 0.1).note("that of the discrete values; 2 in the limit")
+            });
         }
-        convergence.push(Series::points(format!("{model}, Γ = {gamma}"), errors.iter().map(|e| [f64::from(e.0), e.1.abs()]).collect()));
+        convergence.push(Series::points(
+            format!("{model}, Γ = {gamma}"),
+            errors.iter().map(|e| [f64::from(e.0), e.1.abs()]).collect(),
+        ));
     }
     let down = solve(model, 10.0, 40, Frame::Down)?;
     for (name, frame) in [("upwards", Frame::Up), ("turned by 90°", Frame::Turned)] {
         let tip = solve(model, 10.0, 40, frame)?;
-        section.push(Row::relative(format!("`{model}`, Γ = 10, N = 40, {name}: H/W as downwards"), down.ratio(), tip.ratio(), 1e-6));
+        section.push(Row::relative(
+            format!("`{model}`, Γ = 10, N = 40, {name}: H/W as downwards"),
+            down.ratio(),
+            tip.ratio(),
+            1e-6,
+        ));
     }
     curve.push(Series::points(model, points));
     Ok(())
@@ -250,7 +269,8 @@ fn of_model(
 fn projection_methods(section: &mut Section, scope: Scope) -> Try<()> {
     let (gamma, cells, density) = (10.0, 20_u32, 0.2);
     let exact = lookup(DISCRETE_STRIP, &["half_hinge", "theta2", "10", "20"], 6)?;
-    let budgets: &[(u32, u32)] = if scope.quick { &[(20, 1)] } else { &[(10, 1), (100, 1), (10, 10), (10, 100), (100, 10)] };
+    let budgets: &[(u32, u32)] =
+        if scope.quick { &[(20, 1)] } else { &[(10, 1), (100, 1), (10, 10), (10, 100), (100, 10)] };
     for kind in ["xpbd", "pbd"] {
         for &(substeps, iterations) in budgets {
             let text = format!(
@@ -274,7 +294,8 @@ fn projection_methods(section: &mut Section, scope: Scope) -> Try<()> {
             }
             let (tip, speed) = (Tip::of(&simulation, Frame::Down, 0.0), simulation.diagnose().max_speed);
             let what = format!("`{kind}`, Γ = 10, N = 20, {substeps} substeps × {iterations} iterations: H/W");
-            section.push(Row::measured(what, Some(exact), tip.ratio()).note(format!("after 5 s, {speed:.0e} m/s left")));
+            section
+                .push(Row::measured(what, Some(exact), tip.ratio()).note(format!("after 5 s, {speed:.0e} m/s left")));
         }
     }
     Ok(())

@@ -11,8 +11,11 @@ use crate::stage::{STATIC_GRAVITY, has_solver, has_stretch, positions, solve_sta
 use crate::{Scope, Test, Try};
 
 /// The tests of this file.
-pub(crate) const TESTS: &[Test] =
-    &[Test { number: "1.8", title: "A hanging strip: Young's modulus and Poisson's ratio on four meshes", run: hanging_strip }];
+pub(crate) const TESTS: &[Test] = &[Test {
+    number: "1.8",
+    title: "A hanging strip: Young's modulus and Poisson's ratio on four meshes",
+    run: hanging_strip,
+}];
 
 const GRIDS: [&str; 4] = ["forward", "alternating", "crossed", "isotropic"];
 const STIFFNESS: f64 = 1e3;
@@ -20,7 +23,7 @@ const WIDTH: f64 = 0.2;
 
 /// Y and ν of a strip of length 1 under its weight ρ g = 1, read off its middle.
 ///
-/// There u_x = (ρg/Y)(X − X²/2 − ν Z²/2) + c and u_z = −ν (ρg/Y)(1 − X) Z, X from the clamp.
+/// There `u_x` = (ρg/Y)(X − X²/2 − ν Z²/2) + c and `u_z` = −ν (ρg/Y)(1 − X) Z, X from the clamp.
 fn moduli(stretch: &str, diagonals: &str, cells: u32) -> Try<(f64, f64)> {
     let across = libm::rint(WIDTH * f64::from(cells)) as u32;
     let scene = |load: f64| {

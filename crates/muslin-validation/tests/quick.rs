@@ -9,7 +9,9 @@ fn validation_quick() {
     let failed: Vec<String> = done
         .iter()
         .flat_map(|d| d.section.rows.iter().filter(|row| row.fails()).map(move |row| (d, row)))
-        .map(|(d, r)| format!("{} {}: {} for {}, error {} {}", d.number, r.what, r.measured, r.reference, r.error, r.note))
+        .map(|(d, r)| {
+            format!("{} {}: {} for {}, error {} {}", d.number, r.what, r.measured, r.reference, r.error, r.note)
+        })
         .collect();
     assert!(failed.is_empty(), "{}", failed.join("\n"));
     let report = markdown("cargo xtask validate --quick", &done);

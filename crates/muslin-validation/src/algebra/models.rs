@@ -71,7 +71,7 @@ fn worst<E: Energy<N>, const N: usize>(rest: &E::Rest<f64>) -> Worst {
         worst.net_force = worse(worst.net_force, force.norm() / scale);
         worst.net_torque = worse(worst.net_torque, torque.norm() / scale);
 
-        let turn = Mat3::about(random.vector().normalized_or_zero(), 3.0 * random.next());
+        let turn = Mat3::about(random.vector().normalized_or_zero(), 3.0 * random.number());
         let shift = random.vector() * 10.0;
         let moved = x.map(|p| turn.apply(p) + shift);
         let (before, after) = (E::value(rest, &x), E::value(rest, &moved));
@@ -89,7 +89,6 @@ fn worst<E: Energy<N>, const N: usize>(rest: &E::Rest<f64>) -> Worst {
 }
 
 /// ∂ψ/∂x and ∂(∇ψ)/∂x by dual numbers: the column of each coordinate.
-#[expect(clippy::type_complexity, reason = "a gradient and the columns of a Hessian")]
 fn duals<E: Energy<N>, const N: usize>(
     rest: &E::Rest<f64>,
     x: &[Vec3<f64>; N],
@@ -125,7 +124,9 @@ fn compare<const N: usize>(blocks: &Blocks<N>, columns: &[[Vec3<f64>; N]]) -> (f
 }
 
 pub(super) fn net_force(_: Scope) -> Try<Section> {
-    let mut section = Section::new("Σ g and Σ x × g over the vertices of an element, at 100 random shapes, relative to the largest g.");
+    let mut section = Section::new(
+        "Σ g and Σ x × g over the vertices of an element, at 100 random shapes, relative to the largest g.",
+    );
     for w in all() {
         section.push(Row::bound(format!("`{}`: net force", w.name), w.net_force, 1e-12));
         section.push(Row::bound(format!("`{}`: net torque", w.name), w.net_torque, 1e-12));
@@ -134,7 +135,8 @@ pub(super) fn net_force(_: Scope) -> Try<Section> {
 }
 
 pub(super) fn rigid_motion(_: Scope) -> Try<Section> {
-    let mut section = Section::new("100 random turns and shifts of ten times the element's size: E stays, forces turn along.");
+    let mut section =
+        Section::new("100 random turns and shifts of ten times the element's size: E stays, forces turn along.");
     for w in all() {
         section.push(Row::bound(format!("`{}`: energy", w.name), w.value_after_motion, 1e-11));
         section.push(Row::bound(format!("`{}`: forces", w.name), w.force_after_motion, 1e-10));
@@ -143,7 +145,8 @@ pub(super) fn rigid_motion(_: Scope) -> Try<Section> {
 }
 
 pub(super) fn forces(_: Scope) -> Try<Section> {
-    let mut section = Section::new("Dual numbers through the energy, at 100 random shapes: exact, without a step size.");
+    let mut section =
+        Section::new("Dual numbers through the energy, at 100 random shapes: exact, without a step size.");
     for w in all() {
         section.push(Row::bound(format!("`{}`", w.name), w.gradient, 1e-11));
     }

@@ -4,14 +4,17 @@ mod models;
 
 use muslin::energy::dihedral::{angle, angle_gradient};
 use muslin::energy::isometric::{self, Isometric, cotangent_weights};
+use muslin::energy::membrane::{self, Membrane, Moduli, rest_weights};
+use muslin::energy::neo_hookean::NeoHookean;
 use muslin::energy::spring::{self, Spring};
-use muslin::energy::{Constraint, Energy};
+use muslin::energy::stvk::Stvk;
+use muslin::energy::{Blocks, Constraint, Energy, buckling};
 use muslin::math::Vec3;
 use muslin::solver::pbd::{correction, stiffness_per_iteration};
 use muslin::solver::xpbd::{Compliant, multiplier_step};
 use serde_json::Value;
 
-use crate::fixtures::{BERGOU_Q, DIHEDRAL, SPRINGS, XPBD_PBD, num, table};
+use crate::fixtures::{BERGOU_Q, CHOI_KO, DIHEDRAL, MEMBRANE, SPRINGS, XPBD_PBD, num, table};
 use crate::report::Section;
 use crate::row::Row;
 use crate::{Scope, Test, Try};
@@ -28,6 +31,8 @@ pub(crate) const TESTS: &[Test] = &[
     Test { number: "0.8", title: "Hessian is the derivative of the force", run: models::hessians },
     Test { number: "0.9", title: "Quadratic bending: K, Q, energy, force", run: bergou },
     Test { number: "0.11", title: "Hessian of a spring, and the clamped one", run: spring_hessian },
+    Test { number: "0.12", title: "Buckling force of Choi and Ko", run: choi_ko },
+    Test { number: "0.13", title: "Membrane triangles: energy, force, Hessian", run: membranes },
 ];
 
 /// The cases of a fixture.
@@ -182,22 +187,80 @@ fn bergou(_: Scope) -> Try<Section> {
     Ok(section)
 }
 
+/// The largest difference of a Hessian and a recorded one, relative to `scale`.
+fn hessian_error<const N: usize>(blocks: &Blocks<N>, recorded: &Value, scale: f64) -> f64 {
+    let number = |i: usize, j: usize| recorded[i][j].as_f64().unwrap_or(f64::NAN);
+    let all = (0..3 * N).flat_map(|i| (0..3 * N).map(move |j| (i, j)));
+    all.map(|(i, j)| (blocks[i / 3][j / 3].0[i % 3][j % 3] - number(i, j)).abs() / scale).fold(0.0, worse)
+}
+
 fn spring_hessian(_: Scope) -> Try<Section> {
-    let mut section = Section::new("20 springs, 9 of them compressed, so that the exact Hessian has negative eigenvalues.");
+    let mut section =
+        Section::new("20 springs, 9 of them compressed, so that the exact Hessian has negative eigenvalues.");
     let (mut exact, mut clamped) = (0.0, 0.0);
     for case in cases(SPRINGS, "cases")? {
         let x = [vec3(&case["x0"]), vec3(&case["x1"])];
         let stiffness = get(&case, "stiffness");
         let rest = spring::Rest { length: get(&case, "rest_length"), compliance: 1.0 / stiffness };
-        let difference = |blocks: muslin::energy::Blocks<2>, key: &str| {
-            let number = |i: usize, j: usize| case[key][i][j].as_f64().unwrap_or(f64::NAN);
-            let all = (0..6).flat_map(|i| (0..6).map(move |j| (i, j)));
-            all.map(|(i, j)| (blocks[i / 3][j / 3].0[i % 3][j % 3] - number(i, j)).abs() / stiffness).fold(0.0, worse)
-        };
-        exact = worse(exact, difference(Spring::hessian(&rest, &x), "hessian"));
-        clamped = worse(clamped, difference(Spring::clamped(&rest, &x), "hessian_psd_projected"));
+        exact = worse(exact, hessian_error(&Spring::hessian(&rest, &x), &case["hessian"], stiffness));
+        let projected = &case["hessian_psd_projected"];
+        clamped = worse(clamped, hessian_error(&Spring::clamped(&rest, &x), projected, stiffness));
     }
     section.push(Row::bound("Hessian over k", exact, 1e-13));
     section.push(Row::bound("clamped Hessian over k", clamped, 1e-13));
+    Ok(section)
+}
+
+fn choi_ko(_: Scope) -> Try<Section> {
+    let mut section =
+        Section::new("The force of a beam that has buckled into an arc, over x/L, and its slope (Choi, Ko 2002).");
+    let rest = buckling::Rest { length: 1.0, scale: 1.0 };
+    let (mut force, mut slope) = (0.0, 0.0);
+    for row in table(CHOI_KO) {
+        let x = num(&row[0]);
+        force = worse(force, relative(buckling::force(&rest, x), num(&row[3])));
+        slope = worse(slope, relative(buckling::force_slope(&rest, x), num(&row[4])));
+    }
+    section.push(Row::bound("force, relative", force, 1e-9));
+    section.push(Row::bound("slope, relative", slope, 1e-9));
+    Ok(section)
+}
+
+/// Worst relative errors of energy, force and Hessian of one triangle.
+fn triangle_errors<E: Energy<3>>(rest: &E::Rest<f64>, case: &Value, model: &str) -> [f64; 3] {
+    let (x, known) = (stencil::<3>(&case["x"]), &case["models"][model]);
+    let hessian = E::hessian(rest, &x);
+    let scale = hessian.iter().flatten().flat_map(|b| b.0).flatten().map(f64::abs).fold(0.0, f64::max);
+    [
+        relative(E::value(rest, &x), get(known, "energy")),
+        distance(&E::gradient(rest, &x).map(|g| -g), &stencil(&known["force"])),
+        hessian_error(&hessian, &known["hessian"], scale),
+    ]
+}
+
+fn membranes(_: Scope) -> Try<Section> {
+    let mut section = Section::new("12 random triangles, against 50 digits.");
+    for (name, key) in [("stvk", "stvk"), ("neo_hookean", "neohookean_2d")] {
+        let mut worst = [0.0; 3];
+        for case in cases(MEMBRANE, "cases")? {
+            let corner = |i: usize| {
+                let [x, y] = list::<2>(&case["rest"][i]);
+                Vec3::new(x, y, 0.0)
+            };
+            let corners = [corner(0), corner(1), corner(2)];
+            let area = 0.5 * (corners[1] - corners[0]).cross(corners[2] - corners[0]).z;
+            let weights = rest_weights(&corners, Vec3::new(1.0, 0.0, 0.0));
+            let moduli = Moduli { mu: get(&case["params"], "mu") * area, lambda: get(&case["params"], "lam") * area };
+            let rest = membrane::Rest { weights, moduli };
+            let errors = match name {
+                "stvk" => triangle_errors::<Membrane<Stvk>>(&rest, &case, key),
+                _ => triangle_errors::<Membrane<NeoHookean>>(&rest, &case, key),
+            };
+            worst = std::array::from_fn(|i| worse(worst[i], errors[i]));
+        }
+        for (what, error) in ["energy", "force", "Hessian"].into_iter().zip(worst) {
+            section.push(Row::bound(format!("`{name}`: {what}, relative"), error, 1e-12));
+        }
+    }
     Ok(section)
 }
