@@ -83,6 +83,8 @@ pub struct Cloth {
     pub name: String,
     /// Its vertices in the state.
     pub vertices: Range<usize>,
+    /// Its terms, those of stretch first; a model may have several or none.
+    pub terms: Range<usize>,
     /// Between the user's numbering and the model's.
     pub ordering: Ordering,
     /// The rest shape, scaled, as the user numbers it.
@@ -268,6 +270,7 @@ impl Model {
         let site =
             Site { mesh: &ordered, topology: &topology, clamped: &clamped, first_vertex: first as u32, vertex_count };
         warn_if_flattened(index, cloth, &site, problems);
+        let first_term = self.terms.len();
         self.terms.extend(assemble(energy::STRETCH, &cloth.material.stretch, &site));
         self.terms.extend(assemble(energy::BEND, &cloth.material.bend, &site));
         self.vertex_triangles.append(&topology.vertex_triangles, self.triangles.len() as u32);
@@ -276,6 +279,7 @@ impl Model {
         self.cloths.push(Cloth {
             name: cloth.name.clone(),
             vertices: first..first + mesh.vertex_count(),
+            terms: first_term..self.terms.len(),
             edge_count: topology.edges.len(),
             hinge_count: topology.hinges.len(),
             mass,
@@ -381,9 +385,9 @@ impl Model {
     }
 }
 
-fn assemble(models: &[energy::EnergyKind], choice: &Choice, site: &Site<'_>) -> Option<Box<dyn Term>> {
-    let model = models.iter().find(|m| m.entry.name == choice.entry.name)?;
-    (model.assemble)(&choice.settings, site)
+fn assemble(models: &[energy::EnergyKind], choice: &Choice, site: &Site<'_>) -> Vec<Box<dyn Term>> {
+    let model = models.iter().find(|m| m.entry.name == choice.entry.name);
+    model.map_or_else(Vec::new, |model| (model.assemble)(&choice.settings, site))
 }
 
 /// A vertex obeys the first pin that names it.
@@ -438,6 +442,15 @@ fn warn_of_unused_models(scene: &Scene, problems: &mut Problems) {
     }
 }
 
+/// The bend models that keep a curved rest shape, in quotes.
+fn bent_models() -> Vec<String> {
+    // A distance keeps the size of a curve as little as its sign, and "none" keeps nothing.
+    let keeps = |model: &&energy::EnergyKind| {
+        !model.flat_only && model.entry.parameters.iter().any(|parameter| parameter.name == "stiffness")
+    };
+    energy::BEND.iter().filter(keeps).map(|model| format!("{:?}", model.entry.name)).collect()
+}
+
 /// A curved rest shape under a model that knows only flat ones.
 fn warn_if_flattened(index: usize, cloth: &scene::Cloth, site: &Site<'_>, problems: &mut Problems) {
     /// Below this a rest shape counts as flat: scanned and exported meshes are never exactly flat.
@@ -453,7 +466,8 @@ fn warn_if_flattened(index: usize, cloth: &scene::Cloth, site: &Site<'_>, proble
             format!("cloth[{index}].material.bend.model"),
             format!(
                 "\"{name}\" is for flat rest shapes, but this one is bent by up to {sharpest:.0} degrees between \
-                 triangles and will be pulled flat; use \"dihedral\" to keep its shape"
+                 triangles and will be pulled flat; use one of {} to keep its shape",
+                bent_models().join(", ")
             ),
         );
     }

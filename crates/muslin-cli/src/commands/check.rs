@@ -5,7 +5,7 @@
 use std::mem;
 
 use muslin::model::{self, Compiled, Model};
-use muslin::scene::{Finding, Material, Scene};
+use muslin::scene::{Finding, Scene};
 use serde_json::{Value, json};
 
 use crate::args::CheckArguments;
@@ -100,15 +100,10 @@ impl Sound {
         vertices.filter(|vertex| cloth.vertices.contains(vertex) && model.masses[*vertex] > 0.0).count()
     }
 
-    /// The name of each term's cloth: terms come cloth by cloth, stretch before bend, `none` having no term.
+    /// The name of each term's cloth.
     fn cloth_of_terms(&self) -> Vec<&str> {
-        let cloths = self.scene.cloths.iter().map(|cloth| (cloth.name.as_str(), &cloth.material));
-        let of_cloth = |(name, material): (_, &Material)| {
-            [material.stretch.entry, material.bend.entry].map(|entry| (name, entry.name))
-        };
-        let mut expected = cloths.flat_map(of_cloth);
-        let terms = self.compiled.model.terms.iter();
-        terms.filter_map(|term| expected.find(|(_, model)| *model == term.name())).map(|(name, _)| name).collect()
+        let cloths = &self.compiled.model.cloths;
+        cloths.iter().flat_map(|cloth| cloth.terms.clone().map(|_| cloth.name.as_str())).collect()
     }
 
     fn to_json(&self, file: &SceneFile) -> Value {

@@ -87,9 +87,10 @@ impl Weave {
     }
 }
 
-fn assemble(settings: &Settings, site: &Site<'_>) -> Option<Box<dyn Term>> {
-    let elements = elements(site, Weave::read(settings)?);
-    Some(Box::new(Batch::<BaraffWitkin, 3>::new(site, settings, elements)))
+fn assemble(settings: &Settings, site: &Site<'_>) -> Vec<Box<dyn Term>> {
+    let Some(weave) = Weave::read(settings) else { return Vec::new() };
+    let elements = elements(site, weave);
+    vec![Box::new(Batch::<BaraffWitkin, 3>::new(site, settings, elements))]
 }
 
 /// The conditions of all triangles; one without stiffness is none.

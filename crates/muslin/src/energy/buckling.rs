@@ -69,9 +69,10 @@ pub struct Rest<S> {
     pub scale: S,
 }
 
-fn assemble(settings: &Settings, site: &Site<'_>) -> Option<Box<dyn Term>> {
-    let elements = elements(site, settings.number("stiffness")?);
-    Some(Box::new(Batch::<Buckling, 2>::new(site, settings, elements)))
+fn assemble(settings: &Settings, site: &Site<'_>) -> Vec<Box<dyn Term>> {
+    let Some(rigidity) = settings.number("stiffness") else { return Vec::new() };
+    let elements = elements(site, rigidity);
+    vec![Box::new(Batch::<Buckling, 2>::new(site, settings, elements))]
 }
 
 /// The beams of a cloth of rigidity B, in N·m.

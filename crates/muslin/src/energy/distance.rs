@@ -37,13 +37,13 @@ pub const KIND: EnergyKind = EnergyKind {
     forms: Forms::USUAL,
 };
 
-fn assemble(settings: &Settings, site: &Site<'_>) -> Option<Box<dyn Term>> {
-    let stiffness = Stiffness::read(settings)?;
+fn assemble(settings: &Settings, site: &Site<'_>) -> Vec<Box<dyn Term>> {
+    let Some(stiffness) = Stiffness::read(settings) else { return Vec::new() };
     let elements = site.hinges().map(|hinge| {
         let [_, _, c, d] = hinge.vertices;
         (site.stencil([c, d]), spring::Rest { length: site.distance(c, d), compliance: stiffness.compliance(0.0) })
     });
-    Some(Box::new(Batch::<Distance, 2>::new(site, settings, elements.collect())))
+    vec![Box::new(Batch::<Distance, 2>::new(site, settings, elements.collect()))]
 }
 
 impl Energy<2> for Distance {

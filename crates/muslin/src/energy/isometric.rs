@@ -88,13 +88,13 @@ pub fn cotangent_weights(x: &[Vec3<f64>; 4]) -> [f64; 4] {
     [at_b[0] + at_b[1], at_a[0] + at_a[1], -at_a[0] - at_b[0], -at_a[1] - at_b[1]]
 }
 
-fn assemble(settings: &Settings, site: &Site<'_>) -> Option<Box<dyn Term>> {
-    let stiffness = Stiffness::read(settings)?;
+fn assemble(settings: &Settings, site: &Site<'_>) -> Vec<Box<dyn Term>> {
+    let Some(stiffness) = Stiffness::read(settings) else { return Vec::new() };
     let hinges = site.hinges().map(|hinge| {
         let weights = cotangent_weights(&hinge.vertices.map(|v| site.position(v)));
         (site.stencil(hinge.vertices), weights, site.hinge_area(hinge))
     });
-    Some(match stiffness {
+    vec![match stiffness {
         Stiffness::Physical(_) => {
             let elements = hinges
                 .map(|(stencil, weights, area)| (stencil, Rest { weights, compliance: stiffness.compliance(area) }));
@@ -106,19 +106,28 @@ fn assemble(settings: &Settings, site: &Site<'_>) -> Option<Box<dyn Term>> {
             });
             Box::new(Batch::<IsometricScalar, 4>::new(site, settings, elements.collect()))
         }
-    })
+    }]
 }
 
 /// K in another precision, with a sum of exactly zero: rounding must not turn bending into a pull on the whole.
-fn cast_weights<S: Scalar, R>(rest: &[R], weights: impl Fn(&R) -> &[f64; 4]) -> [S; 4] {
-    let [b, c, d] = [1, 2, 3].map(|i| S::gather(rest, |r| weights(r)[i]));
-    [-(b + c + d), b, c, d]
+pub(super) fn cast_weights<S: Scalar, R, const N: usize>(rest: &[R], weights: impl Fn(&R) -> &[f64; N]) -> [S; N] {
+    let mut cast: [S; N] = std::array::from_fn(|i| S::gather(rest, |r| weights(r)[i]));
+    let mut sum = cast[1];
+    for &weight in &cast[2..] {
+        sum += weight;
+    }
+    cast[0] = -sum;
+    cast
 }
 
 /// K x, from differences: exact under translation, however far from the origin.
 #[inline(always)]
-fn weighted_sum<S: Scalar>(weights: &[S; 4], x: &[Vec3<S>; 4]) -> Vec3<S> {
-    (x[1] - x[0]) * weights[1] + (x[2] - x[0]) * weights[2] + (x[3] - x[0]) * weights[3]
+pub(super) fn weighted_sum<S: Scalar, const N: usize>(weights: &[S; N], x: &[Vec3<S>; N]) -> Vec3<S> {
+    let mut sum = (x[1] - x[0]) * weights[1];
+    for i in 2..N {
+        sum += (x[i] - x[0]) * weights[i];
+    }
+    sum
 }
 
 impl Energy<4> for Isometric {

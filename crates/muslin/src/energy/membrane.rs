@@ -39,8 +39,10 @@
 
 use std::marker::PhantomData;
 
-use super::{Blocks, Energy, Site, TripleRow};
+use super::stiffness::POISSON;
+use super::{Batch, Blocks, Energy, Site, Term, TripleRow};
 use crate::math::{Mat3, Scalar, Vec3};
+use crate::parameter::Settings;
 
 /// An isotropic law of a sheet. Moduli are given times the area of the triangle, so energies are in J.
 pub trait Law: Send + Sync + 'static {
@@ -255,6 +257,13 @@ fn any_across(n: Vec3<f64>) -> Vec3<f64> {
 pub struct Membrane<L>(PhantomData<L>);
 
 impl<L: Law> Membrane<L> {
+    /// All elements of a cloth, with the numbers that the scene gives.
+    pub(super) fn assemble(settings: &Settings, site: &Site<'_>) -> Vec<Box<dyn Term>> {
+        let number = |name| settings.number(name).unwrap_or(0.0);
+        let elements = Self::elements(site, number("stiffness"), number(POISSON.name));
+        vec![Box::new(Batch::<Self, 3>::new(site, settings, elements))]
+    }
+
     /// The triangles of a cloth of Young's modulus × thickness `young`, in N/m.
     pub(super) fn elements(site: &Site<'_>, young: f64, poisson: f64) -> Vec<([u32; 3], Rest<f64>)> {
         let element = |(t, &vertices): (usize, &[u32; 3])| {

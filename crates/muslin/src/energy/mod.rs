@@ -9,18 +9,23 @@ mod batch;
 pub(crate) mod conformance;
 mod derivative;
 mod network;
+mod patch;
 mod row;
 mod stiffness;
 
 pub mod baraff_witkin;
 pub mod buckling;
 pub mod contact;
+pub mod cubic_shell;
 pub mod dihedral;
 pub mod distance;
+pub mod hinge_force;
 pub mod isometric;
 pub mod membrane;
 pub mod neo_hookean;
+pub mod projective;
 pub mod shape_matching;
+pub mod shell;
 pub mod spring;
 pub mod stvk;
 
@@ -169,11 +174,13 @@ impl Site<'_> {
     /// A triangle that is wholly clamped counts no area: the hinge on a clamp line then carries half the tributary
     /// length (stiffness 2B/h), without which every cantilever is off by the first order in the cell size.
     pub fn hinge_area(&self, hinge: &Hinge) -> f64 {
-        let [a0, a1] = hinge.triangles.map(|t| {
-            let held = self.mesh.triangles[t as usize].iter().all(|&v| self.clamped[v as usize]);
-            if held { 0.0 } else { self.mesh.area(t as usize) }
-        });
+        let [a0, a1] = hinge.triangles.map(|t| if self.held(t) { 0.0 } else { self.mesh.area(t as usize) });
         a0 + a1
+    }
+
+    /// Whether all three vertices of a triangle are held for the whole run.
+    pub fn held(&self, triangle: u32) -> bool {
+        self.mesh.triangles[triangle as usize].iter().all(|&v| self.clamped[v as usize])
     }
 
     /// Hinges that can move: one with two clamped triangles is rigid and has no energy to vary.
@@ -186,8 +193,8 @@ impl Site<'_> {
 pub struct EnergyKind {
     /// Key, parameters, source.
     pub entry: Entry,
-    /// Lists the elements on a cloth; `None` for a model without elements.
-    pub assemble: fn(&Settings, &Site<'_>) -> Option<Box<dyn Term>>,
+    /// Lists the elements on a cloth, one term for each size of element; nothing for a model without elements.
+    pub assemble: fn(&Settings, &Site<'_>) -> Vec<Box<dyn Term>>,
     /// Whether it flattens a curved rest shape.
     pub flat_only: bool,
     /// What it can be asked for, and so which solvers are defined for it.
@@ -230,7 +237,7 @@ pub const REQUIREMENTS: &[Requirement] = &spring::REQUIREMENTS;
 /// "No such energy", for studies of the others.
 const NONE: EnergyKind = EnergyKind {
     entry: Entry { name: "none", summary: "no such energy", source: "", parameters: &[], one_of: &[] },
-    assemble: |_, _| None,
+    assemble: |_, _| Vec::new(),
     flat_only: false,
     forms: Forms::ALL,
 };
@@ -239,4 +246,14 @@ const NONE: EnergyKind = EnergyKind {
 pub const STRETCH: &[EnergyKind] = &[spring::KIND, baraff_witkin::KIND, stvk::KIND, neo_hookean::KIND, NONE];
 
 /// Every bend model.
-pub const BEND: &[EnergyKind] = &[isometric::KIND, dihedral::KIND, distance::KIND, buckling::KIND, NONE];
+pub const BEND: &[EnergyKind] = &[
+    isometric::KIND,
+    dihedral::KIND,
+    hinge_force::KIND,
+    cubic_shell::KIND,
+    projective::KIND,
+    shell::KIND,
+    distance::KIND,
+    buckling::KIND,
+    NONE,
+];

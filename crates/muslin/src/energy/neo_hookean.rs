@@ -32,9 +32,9 @@
 
 use super::membrane::{Condition, Law, Membrane, Modes, Moduli, Symmetric, Tangent};
 use super::stiffness::{DAMPING, POISSON, physical};
-use super::{Batch, EnergyKind, Forms, Site, Term};
+use super::{EnergyKind, Forms};
 use crate::math::{Mat3, Scalar, Vec3};
-use crate::parameter::{Entry, Settings};
+use crate::parameter::Entry;
 
 /// The law.
 pub struct NeoHookean;
@@ -52,16 +52,10 @@ pub const KIND: EnergyKind = EnergyKind {
         ],
         one_of: &[],
     },
-    assemble,
+    assemble: Membrane::<NeoHookean>::assemble,
     flat_only: false,
     forms: Forms::USUAL,
 };
-
-fn assemble(settings: &Settings, site: &Site<'_>) -> Option<Box<dyn Term>> {
-    let elements =
-        Membrane::<NeoHookean>::elements(site, settings.number("stiffness")?, settings.number(POISSON.name)?);
-    Some(Box::new(Batch::<Membrane<NeoHookean>, 3>::new(site, settings, elements)))
-}
 
 /// q₀ = J² below which ln J is continued, and its logarithm.
 const LEAST: f64 = 0.01;
@@ -247,7 +241,7 @@ mod tests {
     fn a_strip_without_poisson_follows_the_closed_form() {
         let young = 350.0;
         for a in [0.7, 1.02, 1.5] {
-            let elements = |site: &Site<'_>| Membrane::<NeoHookean>::elements(site, young, 0.0);
+            let elements = |site: &crate::energy::Site<'_>| Membrane::<NeoHookean>::elements(site, young, 0.0);
             let (_, [[along, _], [_, across]]) = patch::<Membrane<NeoHookean>>(elements, [a, 1.0, 0.0]);
             let exact = 0.5 * young * (a - 1.0 / a);
             assert!((along - exact).abs() < 1e-10 * exact.abs(), "{along} {exact}");

@@ -153,8 +153,8 @@ impl SlackRest<f64> {
     }
 }
 
-fn assemble(settings: &Settings, site: &Site<'_>) -> Option<Box<dyn Term>> {
-    let stiffness = Stiffness::read(settings)?;
+fn assemble(settings: &Settings, site: &Site<'_>) -> Vec<Box<dyn Term>> {
+    let Some(stiffness) = Stiffness::read(settings) else { return Vec::new() };
     let young = if let Stiffness::Physical(young) = stiffness { young } else { 1.0 };
     let members = match settings.choice(NETWORK.name) {
         Some(FULL) => {
@@ -176,12 +176,12 @@ fn assemble(settings: &Settings, site: &Site<'_>) -> Option<Box<dyn Term>> {
     let (compression, slack) = (number(&COMPRESSION, 1.0), number(&SLACK, 0.0));
     // Plain springs are most of all work: they have a batch without the choices that slack needs.
     if compression == 1.0 && slack == 0.0 {
-        return Some(Box::new(Batch::<Spring, 2>::new(site, settings, springs.collect())));
+        return vec![Box::new(Batch::<Spring, 2>::new(site, settings, springs.collect()))];
     }
     let slacken = |(stencil, rest): ([u32; 2], Rest<f64>)| {
         (stencil, SlackRest::new(rest.length, rest.compliance, slack, compression))
     };
-    Some(Box::new(Batch::<SlackSpring, 2>::new(site, settings, springs.map(slacken).collect())))
+    vec![Box::new(Batch::<SlackSpring, 2>::new(site, settings, springs.map(slacken).collect()))]
 }
 
 impl Energy<2> for Spring {

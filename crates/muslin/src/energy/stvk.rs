@@ -20,9 +20,9 @@
 
 use super::membrane::{Condition, Law, Membrane, Modes, Moduli, Symmetric, Tangent};
 use super::stiffness::{DAMPING, POISSON, physical};
-use super::{Batch, EnergyKind, Forms, Site, Term};
+use super::{EnergyKind, Forms};
 use crate::math::{Mat3, Scalar, Vec3};
-use crate::parameter::{Entry, Settings};
+use crate::parameter::Entry;
 
 /// The law.
 pub struct Stvk;
@@ -36,15 +36,10 @@ pub const KIND: EnergyKind = EnergyKind {
         parameters: &[physical("N/m", 1000.0, "in-plane stiffness Y: Young's modulus × thickness"), POISSON, DAMPING],
         one_of: &[],
     },
-    assemble,
+    assemble: Membrane::<Stvk>::assemble,
     flat_only: false,
     forms: Forms::USUAL,
 };
-
-fn assemble(settings: &Settings, site: &Site<'_>) -> Option<Box<dyn Term>> {
-    let elements = Membrane::<Stvk>::elements(site, settings.number("stiffness")?, settings.number(POISSON.name)?);
-    Some(Box::new(Batch::<Membrane<Stvk>, 3>::new(site, settings, elements)))
-}
 
 impl Law for Stvk {
     const NAME: &'static str = "stvk";
@@ -115,7 +110,7 @@ mod tests {
         for a in [0.9, 1.02, 1.3] {
             let strain = 0.5 * (a * a - 1.0);
             let b = (1.0 - 2.0 * poisson * strain).sqrt();
-            let elements = |site: &Site<'_>| Membrane::<Stvk>::elements(site, young, poisson);
+            let elements = |site: &crate::energy::Site<'_>| Membrane::<Stvk>::elements(site, young, poisson);
             let (energy, [[along, _], [_, across]]) = patch::<Membrane<Stvk>>(elements, [a, b, 0.0]);
             let exact = young * strain;
             assert!((along - a * exact).abs() < 1e-10 * exact.abs(), "{along} {}", a * exact);

@@ -80,15 +80,25 @@ impl Small {
     /// The nearest matrix without negative eigenvalues: those are set to zero.
     #[must_use]
     pub fn clamped(self) -> Self {
-        self.mapped(|value| value.max(0.0))
+        self.mapped(|values| values.iter_mut().for_each(|value| *value = value.max(0.0)))
     }
 
-    /// The matrix of the same eigenvectors with other eigenvalues.
+    /// The inverse on the eigenvectors whose eigenvalue is more than `part` of the largest, zero on the others.
     #[must_use]
-    pub fn mapped(mut self, function: impl Fn(f64) -> f64) -> Self {
+    pub fn pseudo_inverse(self, part: f64) -> Self {
+        self.mapped(|values| {
+            let least = part * values.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
+            values.iter_mut().for_each(|value| *value = if value.abs() > least { 1.0 / *value } else { 0.0 });
+        })
+    }
+
+    /// The matrix of the same eigenvectors and other eigenvalues.
+    #[must_use]
+    pub fn mapped(mut self, map: impl FnOnce(&mut [f64])) -> Self {
         let n = self.size;
         let mut vectors = [[0.0; SMALL]; SMALL];
-        let values = self.diagonalize(&mut vectors).map(function);
+        let mut values = self.diagonalize(&mut vectors);
+        map(&mut values[..n]);
         for i in 0..n {
             for j in 0..=i {
                 let sum: f64 = (0..n).map(|k| values[k] * vectors[i][k] * vectors[j][k]).sum();
@@ -166,6 +176,8 @@ mod tests {
         for (i, j) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
             assert!((clamped.get(i, j) - 1.5).abs() < 1e-15, "{clamped:?}");
         }
+        let inverse = Small::new(2, |i, j| if i == j { 1.0 } else { 2.0 }).pseudo_inverse(0.5);
+        assert!((inverse.get(0, 1) - 1.0 / 6.0).abs() < 1e-15, "only 3 is kept: {inverse:?}");
         let definite = Small::new(2, |i, j| if i == j { 2.0 } else { 1.0 });
         let change = definite.clone().clamped().get(1, 0) - definite.get(1, 0);
         assert!(change.abs() < 1e-15, "{change}");

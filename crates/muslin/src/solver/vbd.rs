@@ -348,7 +348,8 @@ fn solve(hessian: &Mat3, gradient: Vec3<f64>, floor: f64) -> Vec3<f64> {
     {
         return inverse.apply(gradient);
     }
-    let definite = Small::new(3, |i, j| h[i][j]).mapped(|value| 1.0 / value.abs().max(floor));
+    let definite = Small::new(3, |i, j| h[i][j])
+        .mapped(|values| values.iter_mut().for_each(|value| *value = 1.0 / value.abs().max(floor)));
     Mat3(std::array::from_fn(|i| std::array::from_fn(|j| definite.get(i, j)))).apply(gradient)
 }
 

@@ -130,7 +130,8 @@ fn a_curved_rest_shape_under_flat_bending_is_a_warning() {
         said(text, no_files),
         [
             "cloth[0].material.bend.model: \"isometric\" is for flat rest shapes, but this one is bent by up to 30 degrees \
-          between triangles and will be pulled flat; use \"dihedral\" to keep its shape"
+          between triangles and will be pulled flat; use one of \"dihedral\", \
+          \"hinge_force\", \"cubic_shell\", \"projective\", \"shell\" to keep its shape"
         ]
     );
     let dihedral = format!("{text}\nmaterial = {{ bend = {{ model = \"dihedral\" }} }}");

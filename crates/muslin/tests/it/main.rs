@@ -1,6 +1,7 @@
 //! Integration tests of the library.
 
 mod bad_scenes;
+mod bending_models;
 mod common;
 mod cross_solver;
 mod determinism;

@@ -9,10 +9,10 @@ use crate::common::{compiled, number, pendant, scene, simulation_of, table};
 const CYLINDER: &str = include_str!("../fixtures/cylinder_energy.csv");
 
 /// Height of an equilateral triangle of unit edge.
-const HEIGHT: f64 = 0.866_025_403_784_438_6;
+pub(crate) const HEIGHT: f64 = 0.866_025_403_784_438_6;
 
 /// A sheet of `[columns, rows]` in unit edges, equilateral if isotropic, with one energy only.
-fn sheet(diagonals: &str, [columns, rows]: [u32; 2], material: &str) -> Model {
+pub(crate) fn sheet(diagonals: &str, [columns, rows]: [u32; 2], material: &str) -> Model {
     let row_height = if diagonals == "isotropic" { HEIGHT } else { 1.0 };
     let size = [f64::from(columns), f64::from(rows) * row_height];
     let text = format!(
@@ -26,10 +26,9 @@ fn sheet(diagonals: &str, [columns, rows]: [u32; 2], material: &str) -> Model {
 }
 
 /// Energy [J] of a sheet whose rest shape is mapped to space.
-fn energy(model: &Model, map: impl Fn(Vec3<f64>) -> Vec3<f64>) -> f64 {
-    assert_eq!(model.terms.len(), 1, "terms of the potential");
+pub(crate) fn energy(model: &Model, map: impl Fn(Vec3<f64>) -> Vec3<f64>) -> f64 {
     let x: Vec<Vec3<f64>> = model.initial_positions.iter().map(|&p| map(p)).collect();
-    model.terms[0].value(&x)
+    model.terms.iter().map(|term| term.value(&x)).sum()
 }
 
 /// ψ/½Yε² per area for a stretch ε along x or z with a third of it as contraction across.
@@ -87,7 +86,7 @@ fn the_energy_of_a_stretch_does_not_depend_on_the_size_of_the_triangles() {
 ///
 /// On a cylinder an element does not see where it is, so the energy of a sheet of n × m is a nm + b n + c m + d, and
 /// the mixed difference of four sheets is a nm: the inside alone.
-fn cylinder_ratio(diagonals: &str, material: &str, curvature: f64, degrees: f64) -> f64 {
+pub(crate) fn cylinder_ratio(diagonals: &str, material: &str, curvature: f64, degrees: f64) -> f64 {
     let (s, c) = (libm::sin(degrees.to_radians()), libm::cos(degrees.to_radians()));
     let wrap = |p: Vec3<f64>| {
         let (along, across) = (c * p.x + s * p.z, c * p.z - s * p.x);

@@ -77,7 +77,7 @@ impl Family {
             key: "model",
             default: "isometric",
             entries: catalog::bend_models().collect(),
-            promised: &["hinge_force", "cubic_shell", "projective", "shell"],
+            promised: &[],
             promised_keys: &[],
             preset,
             solver,
