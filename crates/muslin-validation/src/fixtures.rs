@@ -30,7 +30,7 @@ fixture!(BEAM_MODES, "validation/fixtures/cantilever_beam_discrete.csv");
 fixture!(BEAM_MODES_EXACT, "validation/fixtures/cantilever_beam_continuous.csv");
 fixture!(STIFF_STRIP_MODES, "validation/fixtures/hanging_strip_with_bending_discrete.csv");
 fixture!(STIFF_STRIP_MODES_EXACT, "validation/fixtures/hanging_strip_with_bending.csv");
-fixture!(QUADRATIC_SURFACES, "validation/fixtures/quadratic_surfaces.csv");
+fixture!(QUADRATIC_SURFACES, "crates/muslin/tests/fixtures/quadratic_surfaces.csv");
 fixture!(PLATE_THRESHOLD, "validation/fixtures/plate_threshold.csv");
 fixture!(SPRINGS, "crates/muslin/tests/fixtures/spring_hessian.json");
 fixture!(XPBD_PBD, "crates/muslin/tests/fixtures/xpbd_pbd.json");

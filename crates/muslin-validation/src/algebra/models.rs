@@ -1,10 +1,13 @@
 //! What every model must hold, at random shapes.
 
+use muslin::energy::cubic_shell::{self, CubicShell};
 use muslin::energy::dihedral::{self, Dihedral};
 use muslin::energy::distance::Distance;
+use muslin::energy::hinge_force::{self, HingeForce};
 use muslin::energy::isometric::{self, Isometric, IsometricScalar, cotangent_weights};
 use muslin::energy::membrane::{self, Membrane, Moduli, rest_weights};
 use muslin::energy::neo_hookean::NeoHookean;
+use muslin::energy::projective::{self, Projective};
 use muslin::energy::spring::{self, SlackRest, SlackSpring, Spring};
 use muslin::energy::stvk::Stvk;
 use muslin::energy::{Blocks, Energy};
@@ -31,6 +34,9 @@ struct Worst {
 /// A hinge of two triangles, flat.
 const FLAT: [[f64; 3]; 4] = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.1], [0.4, 0.0, -0.8], [0.6, 0.0, 0.9]];
 
+/// The same, bent.
+const BENT: [[f64; 3]; 4] = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.1], [0.4, 0.0, -0.8], [0.6, 0.5, 0.7]];
+
 fn all() -> Vec<Worst> {
     let weights = cotangent_weights(&FLAT.map(Vec3::from));
     let corners = [FLAT[0], FLAT[2], FLAT[1]].map(Vec3::from);
@@ -46,6 +52,9 @@ fn all() -> Vec<Worst> {
         worst::<Distance, 2>(&spring::Rest { length: 0.8, compliance: 0.3 }),
         worst::<Dihedral, 4>(&dihedral::Rest { angle: -0.7, compliance: 0.01 }),
         worst::<Isometric, 4>(&isometric::Rest { weights, compliance: 0.1 }),
+        worst::<HingeForce, 4>(&hinge_force::Rest::new(0.4, 0.01)),
+        worst::<CubicShell, 4>(&cubic_shell::Rest::new(&BENT.map(Vec3::from), 0.1)),
+        worst::<Projective, 4>(&projective::Rest { weights, length: 0.3, compliance: 0.1 }),
         worst::<IsometricScalar, 4>(&isometric::ScalarRest { weights, scale: 3.0, compliance: 0.1 }),
     ]
 }
