@@ -29,7 +29,7 @@ const INTEGRATORS: &[(&str, &str, Law)] = &[
     ("newton", r#"kind = "newton", iterations = 50, tolerance = 1e-16"#, Law::ImplicitEuler),
     ("newton, bdf2", r#"kind = "newton", scheme = "bdf2", iterations = 50, tolerance = 1e-16"#, Law::Bdf2),
     ("vbd", r#"kind = "vbd", iterations = 50"#, Law::ImplicitEuler),
-    ("explicit", r#"kind = "explicit""#, Law::SymplecticEuler),
+    ("explicit", r#"kind = "explicit", precision = "f64""#, Law::SymplecticEuler),
 ];
 
 /// How a method steps x″ = −ω²x, z = ωh.
@@ -300,7 +300,7 @@ fn explicit_limit(scope: Scope) -> Try<Section> {
         for part in [0.99, 1.01] {
             let step = part * limit;
             let top = format!(
-                "fps = {:?}\ngravity = [0.0, 0.0, 0.0]\nsolver = {{ kind = \"explicit\", substeps = 1 }}",
+                "fps = {:?}\ngravity = [0.0, 0.0, 0.0]\nsolver = {{ kind = \"explicit\", precision = \"f64\", substeps = 1 }}",
                 1.0 / step
             );
             let mut simulation =

@@ -50,8 +50,10 @@ impl Done {
             "**FAIL**"
         } else if self.section.count(Verdict::Pass) > 0 {
             "pass"
-        } else {
+        } else if self.section.count(Verdict::ByNature) > 0 {
             "by nature"
+        } else {
+            "measured"
         }
     }
 }

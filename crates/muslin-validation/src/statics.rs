@@ -73,9 +73,11 @@ fn hanging_particle(scope: Scope) -> Try<Section> {
     let count = 3 * steps.len();
     section.push(Row::relative(format!("`xpbd`, farthest of {count} runs"), exact, farthest, 1e-10));
     section.push(Row::bound(format!("`xpbd`, spread of {count} runs"), (most - least) / exact, 1e-10));
-    for (kind, settings) in
-        [("newton", "iterations = 50, tolerance = 1e-15"), ("explicit", ""), ("vbd", "iterations = 100")]
-    {
+    for (kind, settings) in [
+        ("newton", "iterations = 50, tolerance = 1e-15"),
+        ("explicit", "precision = \"f64\""),
+        ("vbd", "iterations = 100"),
+    ] {
         if has_solver(kind) {
             let comma = if settings.is_empty() { "" } else { ", " };
             let solver = format!(r#"kind = "{kind}", substeps = 1{comma}{settings}"#);
@@ -114,7 +116,7 @@ fn vertical_chain(_: Scope) -> Try<Section> {
     };
     for (kind, settings) in [
         ("newton", "substeps = 1, iterations = 50, tolerance = 1e-15"),
-        ("explicit", "substeps = 10"),
+        ("explicit", "precision = \"f64\", substeps = 10"),
         ("vbd", "substeps = 1, iterations = 300"),
         ("xpbd", "precision = \"f64\", substeps = 1, iterations = 300"),
     ] {
