@@ -83,6 +83,10 @@ fn treated_hessians_are_not_negative<E: Energy<N>, const N: usize>(rest: &E::Res
 
 /// Whether no eigenvalue is below −`tolerance`: whether what is more by that has a Cholesky factor.
 fn not_negative<const N: usize>(blocks: &Blocks<N>, tolerance: f64) -> bool {
+    if tolerance == 0.0 {
+        // Nothing but zeros.
+        return true;
+    }
     let mut left: Vec<Vec<f64>> =
         (0..3 * N).map(|i| (0..3 * N).map(|j| blocks[i / 3][j / 3].0[i % 3][j % 3]).collect()).collect();
     (0..3 * N).for_each(|i| left[i][i] += tolerance);
