@@ -201,6 +201,13 @@ pub(crate) struct CompareArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct BenchArguments {
+    /// Instead of speed: what each solver asks for a stiff sheet within 1 % of strain and 2 cm of the converged motion.
+    /// Takes minutes; --sizes 64,128,256 is the usual choice.
+    #[arg(long, conflicts_with_all = ["quick", "csv"])]
+    pub(crate) quality: bool,
+    /// Seconds that --quality spends on a solver and a size.
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, requires = "quality", value_parser = clap::value_parser!(u32).range(1..=86_400))]
+    pub(crate) budget: u32,
     /// Vertices along a side of the sheets.
     #[arg(
         long,

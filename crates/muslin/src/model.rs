@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::collision::Collider;
-use crate::energy::{self, Site, Term, dihedral};
+use crate::energy::{self, Site, Term, buckling, dihedral};
 use crate::force::Wind;
 use crate::math::{Mat3, Vec3};
 use crate::mesh::{self, Mesh};
@@ -444,9 +444,10 @@ fn warn_of_unused_models(scene: &Scene, problems: &mut Problems) {
 
 /// The bend models that keep a curved rest shape, in quotes.
 fn bent_models() -> Vec<String> {
-    // A distance keeps the size of a curve as little as its sign, and "none" keeps nothing.
+    // A distance keeps the size of a curve as little as its sign, a beam that buckles only one side of it, and "none" nothing.
     let keeps = |model: &&energy::EnergyKind| {
-        !model.flat_only && model.entry.parameters.iter().any(|parameter| parameter.name == "stiffness")
+        let has_stiffness = model.entry.parameters.iter().any(|parameter| parameter.name == "stiffness");
+        !model.flat_only && has_stiffness && model.entry.name != buckling::KIND.entry.name
     };
     energy::BEND.iter().filter(keeps).map(|model| format!("{:?}", model.entry.name)).collect()
 }

@@ -5,11 +5,13 @@
 
 mod machine;
 mod memory;
+mod quality;
 mod setup;
 mod sheet;
 
 pub(crate) use machine::Machine;
 pub(crate) use memory::measure as measure_memory;
+pub(crate) use quality::{Trial, converge, measure as measure_quality};
 pub(crate) use setup::measure as measure_setup;
 pub(crate) use sheet::{Bend, Plan as SheetPlan, measure as measure_sheet};
 
@@ -44,6 +46,11 @@ impl Samples {
         let result = work();
         self.0.push(start.elapsed().as_secs_f64());
         result
+    }
+
+    /// Takes over a measurement in seconds.
+    pub(crate) fn push(&mut self, seconds: f64) {
+        self.0.push(seconds);
     }
 
     pub(crate) fn best(&self) -> f64 {

@@ -14,7 +14,7 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::args::BenchArguments;
-use crate::bench::{self, Bend, Machine, Row, SheetPlan};
+use crate::bench::{self, Bend, Machine, Row, SheetPlan, Trial};
 use crate::console::{note, say};
 use crate::failure::{Failure, cannot_write};
 use crate::session::all_cores;
@@ -34,6 +34,9 @@ pub(super) fn bench(arguments: &BenchArguments) -> Result<(), Failure> {
     if !arguments.json {
         say(&machine)?;
     }
+    if arguments.quality {
+        return quality(arguments, &machine, progress);
+    }
     let rows = measure(&Scope::new(arguments), progress)?;
     if let Some(path) = &arguments.csv {
         write_csv(path, &machine, &rows)?;
@@ -43,6 +46,40 @@ pub(super) fn bench(arguments: &BenchArguments) -> Result<(), Failure> {
     }
     print_setup(&rows)?;
     print_sheets(&rows)
+}
+
+/// The cheapest setting of each solver that is good enough.
+fn quality(arguments: &BenchArguments, machine: &Machine, progress: impl Fn(&str)) -> Result<(), Failure> {
+    let threads = arguments.threads.first().copied().map_or_else(all_cores, usize::from);
+    let mut trials = Vec::new();
+    for side in arguments.sizes.iter().copied().collect::<BTreeSet<u32>>() {
+        progress(&format!("the converged motion of {side} × {side}"));
+        let converged = bench::converge(side, threads)?;
+        let report = |trial: &Trial| progress(&format!("{side} × {side}: {} done", trial.solver));
+        trials.extend(bench::measure_quality(side, threads, f64::from(arguments.budget), &converged, report)?);
+    }
+    if arguments.json {
+        return say(format_args!("{:#}", json!({ "machine": machine, "trials": trials })));
+    }
+    let heading = ["sheet", "solver", "ms/frame", "motion rms", "farthest", "strain", "", "settings"];
+    let mut table = Table::new(heading, &[2, 3, 4, 5]);
+    for trial in &trials {
+        table.row([
+            format!("{} × {}", trial.side, trial.side),
+            trial.solver.to_owned(),
+            format!("{:.1}", trial.frame_ms),
+            format!("{:.1} cm", 100.0 * trial.distance),
+            format!("{:.1} cm", 100.0 * trial.farthest),
+            trial.strain.map_or_else(|| "–".to_owned(), |strain| format!("{:.2} %", 100.0 * strain)),
+            if trial.passes { "passes".to_owned() } else { trial.note.clone() },
+            trial.settings.clone(),
+        ]);
+    }
+    say(format_args!(
+        "\n{table}\n\n  hung by two corners, 1 m × 1 m, 0.2 kg/m², 25 kN/m, {threads} threads; the cheapest setting of each solver \
+         that stays\n  within 2 cm (rms) of the converged motion for half a second and ends below 1 % strain after five; or the \
+         nearest to it"
+    ))
 }
 
 /// What is measured.

@@ -114,6 +114,8 @@ pub trait Term:
 {
     /// [`Energy::NAME`].
     fn name(&self) -> &'static str;
+    /// [`Energy::IS_QUADRATIC`].
+    fn is_quadratic(&self) -> bool;
     /// Number of elements.
     fn element_count(&self) -> usize;
     /// Number of colours.
@@ -125,6 +127,10 @@ pub trait Term:
 impl<E: Energy<N>, const N: usize> Term for Batch<E, N> {
     fn name(&self) -> &'static str {
         E::NAME
+    }
+
+    fn is_quadratic(&self) -> bool {
+        E::IS_QUADRATIC
     }
 
     fn element_count(&self) -> usize {

@@ -132,6 +132,7 @@ pub(super) fn weighted_sum<S: Scalar, const N: usize>(weights: &[S; N], x: &[Vec
 
 impl Energy<4> for Isometric {
     const NAME: &'static str = "isometric";
+    const IS_QUADRATIC: bool = true;
     type Rest<S: Scalar> = Rest<S>;
     type Row<S: Scalar> = LinearRow<S, 4>;
 

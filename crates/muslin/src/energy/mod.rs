@@ -42,6 +42,8 @@ use crate::topology::{Hinge, Topology};
 pub trait Energy<const N: usize>: Sized + Send + Sync + 'static {
     /// Key of the model in scene files, and the stem of its file.
     const NAME: &'static str;
+    /// Whether ψ is quadratic, so that its Hessian, and with it its fastest motion, is the same in every state.
+    const IS_QUADRATIC: bool = false;
     /// Rest data of one element: plain numbers.
     type Rest<S: Scalar>: Copy + Send + Sync;
     /// The element as a compliant constraint.

@@ -83,7 +83,7 @@ pub const KIND: EnergyKind = EnergyKind {
             Parameter {
                 name: "poisson",
                 unit: "",
-                kind: Kind::Number { min: 0.0, max: 0.9 },
+                kind: Kind::Number { min: -0.9, max: 0.9 },
                 default: Some(Setting::Number(0.3)),
                 meaning: "Poisson's ratio ν of bending: a sphere costs 2(1 + ν) times a cylinder, a saddle 2(1 − ν)",
             },

@@ -69,7 +69,7 @@ pub(super) const K: Parameter = Parameter {
 pub(super) const POISSON: Parameter = Parameter {
     name: "poisson",
     unit: "",
-    kind: Kind::Number { min: 0.0, max: 0.9 },
+    kind: Kind::Number { min: -0.9, max: 0.9 },
     default: Some(Setting::Number(0.3)),
     meaning: "Poisson's ratio ν: how much of a stretch the sheet narrows by",
 };

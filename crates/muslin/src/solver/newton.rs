@@ -66,7 +66,7 @@ pub const KIND: SolverKind = SolverKind {
                 meaning: "iterations stop once one of them moves no vertex farther than this",
             },
             Parameter {
-                name: "scheme",
+                name: "integrator",
                 unit: "",
                 kind: Kind::Choice(&["implicit_euler", "bdf2"]),
                 default: Some(Setting::Choice("implicit_euler")),
@@ -170,7 +170,7 @@ impl Newton {
         Self {
             iterations: settings.integer("iterations").and_then(|n| u32::try_from(n).ok()).unwrap_or(1).max(1),
             tolerance: settings.number("tolerance").unwrap_or(0.0),
-            two_steps: settings.choice("scheme") == Some("bdf2"),
+            two_steps: settings.choice("integrator") == Some("bdf2"),
             treatment: match settings.choice("indefiniteness") {
                 Some("drop") => Treatment::Drop,
                 Some("choi_ko") => Treatment::ChoiKo,

@@ -7,8 +7,8 @@
 //! which is v ← v + h w f(xⁿ), x ← x + h v. All forces are those at xⁿ, so the order of the elements changes only the rounding of
 //! their sums; they are added colour by colour, as a projection would move the vertices.
 //!
-//! The stretch of a stiff cloth sets the step, h < 2/ω, and its bending is slower by orders of magnitude. So a term of
-//! frequency ω′ acts only in every n-th substep, with n times the force, while n h ω′ stays below [`SLOW`]: impulses, as in
+//! The stretch of a stiff cloth sets the step, h < 2/ω, and its bending is slower by orders of magnitude. So a quadratic term
+//! (`isometric`), whose fastest frequency ω′ is the same in every state, acts only in every n-th substep, with n times the force, while n h ω′ stays below [`SLOW`]: impulses, as in
 //! molecular dynamics [Grubmüller et al. 1991; Tuckerman, Berne, Martyna 1992], which keep the scheme symplectic. What they leave
 //! is a ripple of the velocity of n h w f.
 //!
@@ -54,7 +54,11 @@ impl Symplectic {
         let model = context.model;
         self.motion.positions.clone_from(&model.initial_positions);
         self.motion.inverse_masses.clone_from(&model.inverse_masses);
-        for t in 0..model.terms.len() {
+        for (t, term) in model.terms.iter().enumerate() {
+            if !term.is_quadratic() {
+                self.steps.strides.push(1);
+                continue;
+            }
             let limit = Spectrum::of_term(t).measure(context, &self.motion, step).symplectic_limit();
             // 2/ω′ is the limit of the term alone.
             let most = (0.5 * SLOW * limit / step).min(f64::from(self.substeps)).max(1.0) as u32;

@@ -15,7 +15,7 @@ struct Way {
 /// One line for each solver that takes springs and isometric bending as potentials or constraints of the same energy.
 const WAYS: &[Way] = &[
     Way { settings: r#"kind = "xpbd", precision = "f64", iterations = 40"#, orders: [Some(1.0), Some(1.0)] },
-    Way { settings: r#"kind = "explicit", scheme = "symplectic""#, orders: [Some(1.0), Some(1.0)] },
+    Way { settings: r#"kind = "explicit", precision = "f64", scheme = "symplectic""#, orders: [Some(1.0), Some(1.0)] },
     // Without damping it overshoots.
     Way { settings: r#"kind = "explicit", scheme = "forward""#, orders: [None, Some(1.0)] },
     // Damping of both kinds is of the first order.

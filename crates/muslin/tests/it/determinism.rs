@@ -18,7 +18,7 @@ fn scene(kind: &str, precision: &str, cells: [u32; 2], bend: &str) -> String {
     let bend = if kind == "pbd" { bend.replace(", damping = 1e-3", "") } else { bend.to_owned() };
     let settings = match kind {
         // Soft enough below for so long a step.
-        "explicit" => format!(r#"scheme = "{precision}", substeps = 60"#),
+        "explicit" => format!(r#"scheme = "{precision}", substeps = 120"#),
         "vbd" => format!("acceleration = {precision}, substeps = 2, iterations = 3"),
         _ => format!(r#"precision = "{precision}", substeps = 2, iterations = 2"#),
     };

@@ -27,7 +27,7 @@ fn a_linear_oscillator_grows_and_turns_as_the_scheme_says() {
     // against the rounding of its length, also after a tenth of a tenth of a tenth.
     let schemes = [
         (r#"kind = "explicit", scheme = "forward""#, 1, 10.0, 1e-4),
-        (r#"kind = "explicit", scheme = "symplectic""#, 3, 1.9, 1e-2),
+        (r#"kind = "explicit", scheme = "symplectic", precision = "f64""#, 3, 1.9, 1e-2),
         (r#"kind = "explicit", scheme = "verlet""#, 3, 1.9, 1e-2),
         (r#"kind = "vbd", iterations = 1"#, 5, 10.0, 1e-2),
     ];
@@ -63,7 +63,8 @@ const START: f64 = 1e-8;
 /// Advances by `steps` steps of `h`; the largest distance from rest on the way, at the ends of frames of at most a thousand steps.
 fn excursion(plan: &Plan<'_>, scheme: &str, h: f64, steps: u32) -> Result<f64, StepError> {
     let substeps = steps.min(1000);
-    let mut net = Net::new(plan, &format!(r#"kind = "explicit", scheme = "{scheme}", substeps = {substeps}"#));
+    let mut net =
+        Net::new(plan, &format!(r#"kind = "explicit", precision = "f64", scheme = "{scheme}", substeps = {substeps}"#));
     let mut random = Random::new(11);
     for (i, x) in net.state.positions.iter_mut().enumerate() {
         if !plan.pins.contains(&(i as u32)) {
@@ -83,7 +84,8 @@ fn excursion(plan: &Plan<'_>, scheme: &str, h: f64, steps: u32) -> Result<f64, S
 
 /// The limit that a solver reports for a net at rest, in s.
 fn limit(plan: &Plan<'_>, scheme: &str) -> f64 {
-    let mut net = Net::new(plan, &format!(r#"kind = "explicit", scheme = "{scheme}", substeps = 1"#));
+    let mut net =
+        Net::new(plan, &format!(r#"kind = "explicit", precision = "f64", scheme = "{scheme}", substeps = 1"#));
     net.advance(1e-9).expect("a step").stable_step.expect("a limit")
 }
 
@@ -187,7 +189,7 @@ fn internal_damping_shortens_the_limit_as_recorded() {
 #[test]
 fn damping_of_the_material_shortens_the_limit_too() {
     for damping in [0.1, 1.0, 10.0] {
-        let mut net = Net::new(&chains(1, false, 0.0), r#"kind = "explicit", substeps = 1"#);
+        let mut net = Net::new(&chains(1, false, 0.0), r#"kind = "explicit", precision = "f64", substeps = 1"#);
         net.model.cloths[0].damping = damping;
         // The limit for steps of the limit: a fixed point.
         let mut h = 2.0;
@@ -254,7 +256,7 @@ fn the_energy_of_an_undamped_cloth_stays_within_bounds() {
     for scheme in ["symplectic", "verlet"] {
         let mut simulation = simulation(&format!(
             r#"
-            solver = {{ kind = "explicit", scheme = "{scheme}", substeps = 60 }}
+            solver = {{ kind = "explicit", precision = "f64", scheme = "{scheme}", substeps = 60 }}
             [[cloth]]
             grid = {{ size = [0.5, 0.5], cells = [6, 6] }}
             material = {{ density = 0.2, damping = 0, stretch = {{ stiffness = 100 }}, bend = {{ stiffness = 1e-3 }} }}
