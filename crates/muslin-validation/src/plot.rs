@@ -30,6 +30,11 @@ impl Series {
         Self { name: name.into(), points, line: true, marks: false }
     }
 
+    /// Marks alone, beside a curve.
+    pub fn marks(name: impl Into<String>, points: Vec<[f64; 2]>) -> Self {
+        Self { name: name.into(), points, line: false, marks: true }
+    }
+
     /// Marks joined by a line: measurements.
     pub fn points(name: impl Into<String>, points: Vec<[f64; 2]>) -> Self {
         Self { name: name.into(), points, line: true, marks: true }

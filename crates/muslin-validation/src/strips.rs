@@ -282,7 +282,7 @@ fn of_model(
             1e-6,
         ));
     }
-    curve.push(Series::points(model, points));
+    curve.push(Series::marks(model, points));
     Ok(())
 }
 
