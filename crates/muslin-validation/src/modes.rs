@@ -229,7 +229,7 @@ fn hanging(scope: Scope) -> Try<Section> {
 fn swing(chain: &Chain, shape: &[f64], known: f64) -> Try<f64> {
     let g = 9.81_f64;
     let step = std::f64::consts::TAU / (known * g.sqrt()) / 2000.0;
-    let solver = r#"kind = "newton", scheme = "bdf2", substeps = 10, iterations = 30, tolerance = 1e-13"#;
+    let solver = r#"kind = "newton", integrator = "bdf2", substeps = 10, iterations = 30, tolerance = 1e-13"#;
     let top = format!("fps = {:?}\ngravity = [0.0, {:?}, 0.0]\nsolver = {{ {solver} }}", 0.1 / step, -g);
     let mass = 1.0 / (g * chain.links as f64);
     let mut moving =

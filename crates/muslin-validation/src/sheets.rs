@@ -33,7 +33,7 @@ fn extent(cells: u32, fps: u32, solver: &str, stretch: &str, frames: usize) -> T
 }
 
 fn hanging_cloth(scope: Scope) -> Try<Section> {
-    let cells = if scope.quick { 16 } else { 64 };
+    let cells = if scope.quick { 16 } else { 32 };
     let mut section = Section::new(format!(
         "A sheet of {cells} × {cells} cells hangs by an edge, Y = 20 N/m (it stretches by about 5 %); how far it reaches down at rest. XPBD keeps its stiffness once its iterations \
          converge; PBD's k does not mean one. `newton` is the reference."
@@ -57,7 +57,7 @@ fn hanging_cloth(scope: Scope) -> Try<Section> {
         let what = format!("`xpbd`, {substeps} substeps × {iterations} iterations: extent");
         let note = format!("{speed:.0e} m/s left");
         // Converged in the sense of the suite: enough substeps or iterations for the residual.
-        let converged = substeps * substeps * iterations >= if scope.quick { 80 } else { 320 };
+        let converged = substeps * substeps * iterations >= if scope.quick { 80 } else { 160 };
         section.push(match reference {
             Some(reference) if converged => Row::relative(what, reference, got, 0.01).note(note),
             _ => Row::measured(what, reference, got).note(note),
