@@ -17,6 +17,14 @@ const UNSAFE_ALLOWED: &[(&str, &str)] = &[
         "crates/muslin/src/solver/position_based.rs",
         "opens the arrays of a frame to the threads, once, with the argument",
     ),
+    (
+        "crates/muslin/src/solver/linear/conjugate_gradients.rs",
+        "opens the vectors of a solve to the threads, which have shares of rows, with the argument",
+    ),
+    (
+        "crates/muslin/src/solver/newton.rs",
+        "opens sums to the threads, which follow the colours of a batch or have shares of vertices",
+    ),
     ("crates/muslin/src/solver/projective.rs", "opens the sum of forces to the threads, with the argument"),
     ("crates/muslin/src/solver/sweep.rs", "skips bounds checks that a batch made when it was built"),
     (

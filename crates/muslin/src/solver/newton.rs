@@ -9,13 +9,18 @@
 //!
 //! The first iterate is xⁿ, so one iteration without a line search is the linearised step of Baraff and Witkin.
 //!
-//! BDF2 looks two steps back and damps far less (an oscillation of ωh ≪ 1 loses (ωh)⁴/4·… instead of (ωh)² of its energy a step):
+//! BDF2 looks two steps back and damps far less: an oscillation of z = ωh ≪ 1 loses z⁴/2 of its energy a step instead of
+//! z². (Implicit Euler multiplies amplitudes by λ = 1/(1 − iz), |λ|² = 1/(1 + z²); BDF2 by the larger root of
+//! (3 − 2iz) λ² − 4λ + 1 = 0, ln λ = iz + iz³/3 − z⁴/4 + ….)
 //!
 //! ```text
 //! η = 2h/3,   y = 4/3 xⁿ − 1/3 xⁿ⁻¹ + 8/9 h vⁿ − 2/9 h vⁿ⁻¹ + 4/9 h² w f,   v = (x⁺ − 4/3 xⁿ + 1/3 xⁿ⁻¹)/η
 //! ```
 //!
-//! Its first step is implicit Euler.
+//! That takes a smooth motion. So a vertex makes a step of implicit Euler, with η = h, where there is none to look back on: in
+//! the first step, after it was held by a pin, and after it touched a body; and the velocity of a vertex that touches
+//! is (x⁺ − xⁿ)/h, for BDF2 would throw it back at up to half of the speed of an impact. Both kinds of damping are taken at
+//! the first order, as everywhere.
 //!
 //! **Indefiniteness.** H = k [n nᵀ + (1 − ℓ₀/ℓ)(I − n nᵀ)] of a spring has negative eigenvalues under compression, and
 //! M/η² + H may then be indefinite: Δ need not go downhill, and Cholesky fails. `indefiniteness` chooses what to do:
@@ -31,19 +36,27 @@
 //! **Linear systems.** Sparse Cholesky with a symbolic analysis made once, or conjugate gradients with a block-diagonal
 //! preconditioner; `auto` takes the first up to a number of vertices where memory and time cross.
 //!
-//! Contact is a stiff potential while the iterations run ([`contact::Cushion`]); what depth is left is projected at the end.
+//! Contact is a stiff potential while the iterations run ([`Cushions`]); what depth is left is projected at the end.
+//! Iterations start from xⁿ, where a vertex at rest only just touches: contact and its friction take some four of them, and one
+//! alone is not enough where there are bodies.
+//!
+//! **Rounding.** Near the minimum φ falls by less than rounding does to it. Within that, the line search looks at the slope
+//! instead: the conditions are the same for a parabola [Hager, Zhang 2005, §2].
 //!
 //! `residual` in the report: the largest distance (in m) that the unbalanced force would move a vertex in one step, w η²‖∇φ‖.
 //!
 //! [Baraff, Witkin 1998], [Choi, Ko 2002], [Martin et al. 2011] for the optimisation, [Nocedal, Wright 2006, ch. 3].
 #![allow(unsafe_code, reason = "opens the vectors of a sweep to the team")]
 
+use super::cushions::Cushions;
 use super::elastic::Instant;
-use super::linear::{BlockMatrix, Cholesky, ConjugateGradients, FactorError};
+use super::linear::{BlockMatrix, Cholesky, ConjugateGradients};
+use super::projective::count;
+use super::script::Obstacle;
 use super::stepped::{Motion, Outcome, Scheme, Stepped, Substep};
 use super::{Context, Need, SolverKind, StepError, iterations, substeps};
 use crate::energy::Treatment;
-use crate::energy::contact::{self, Cushion};
+use crate::energy::contact;
 use crate::math::{Mat3, Vec3};
 use crate::model::Model;
 use crate::parallel::Shared;
@@ -62,7 +75,7 @@ pub const KIND: SolverKind = SolverKind {
                 name: "tolerance",
                 unit: "m",
                 kind: Kind::Number { min: 0.0, max: f64::INFINITY },
-                default: Some(Setting::Number(1e-5)),
+                default: Some(Setting::Number(1e-6)),
                 meaning: "iterations stop once one of them moves no vertex farther than this",
             },
             Parameter {
@@ -103,10 +116,7 @@ pub const KIND: SolverKind = SolverKind {
         ],
         one_of: &[],
     },
-    build: |settings| {
-        let substeps = settings.integer("substeps").and_then(|n| u32::try_from(n).ok()).unwrap_or(1).max(1);
-        Box::new(Stepped::new(Newton::new(settings), substeps))
-    },
+    build: |settings| Box::new(Stepped::new(Newton::new(settings), count(settings, "substeps"))),
     reads_k: false,
     reads_damping: true,
     needs: Need::Potentials,
@@ -127,11 +137,14 @@ const NEAR: f64 = 1e-3;
 /// Halvings after which a line search gives up: the step is then below rounding.
 const HALVINGS: u32 = 40;
 
-/// Stiffness of contact as a multiple of m/η²: a vertex at rest sinks in by g η²/100, a fraction of a usual thickness.
-const CONTACT_STIFFNESS: f64 = 100.0;
+/// What rounding may do to φ, of itself: its terms are none negative, but a spring's is the square of a difference of lengths.
+const BLUR: f64 = 1e-12;
 
-/// Speed below which friction counts as sticking, in m/s.
-const STICKING_SPEED: f64 = 1e-4;
+/// Vertices whose energies are summed into one number.
+const PIECE: usize = 512;
+
+/// In the place of vⁿ⁻¹ where there is no step to look back on.
+const NO_VELOCITY: Vec3<f64> = Vec3::new(f64::INFINITY, 0.0, 0.0);
 
 /// How the systems are solved.
 enum Linear {
@@ -155,20 +168,24 @@ struct Newton {
     gradient: Vec<Vec3<f64>>,
     direction: Vec<Vec3<f64>>,
     trial: Vec<Vec3<f64>>,
-    /// Energies of all terms in pieces, and where each term begins.
+    /// m/η² of each vertex, in N/m; zero for a held one.
+    inertias: Vec<f64>,
+    /// Energies of all terms in pieces, and where each term begins; then those of the vertices.
     pieces: Vec<f64>,
     first_pieces: Vec<usize>,
     /// Per vertex and body: the normal force of the last iteration, in N.
     normal_forces: Vec<f64>,
     next_forces: Vec<f64>,
-    /// xⁿ⁻¹ and vⁿ⁻¹, one after the other; empty before the second step.
+    /// All xⁿ⁻¹, then all vⁿ⁻¹; empty before the second step, and for implicit Euler.
     history: Vec<Vec3<f64>>,
+    /// The vertices that make a step of implicit Euler next.
+    restarts: Vec<bool>,
 }
 
 impl Newton {
     fn new(settings: &Settings) -> Self {
         Self {
-            iterations: settings.integer("iterations").and_then(|n| u32::try_from(n).ok()).unwrap_or(1).max(1),
+            iterations: count(settings, "iterations"),
             tolerance: settings.number("tolerance").unwrap_or(0.0),
             two_steps: settings.choice("integrator") == Some("bdf2"),
             treatment: match settings.choice("indefiniteness") {
@@ -186,11 +203,13 @@ impl Newton {
             gradient: Vec::new(),
             direction: Vec::new(),
             trial: Vec::new(),
+            inertias: Vec::new(),
             pieces: Vec::new(),
             first_pieces: Vec::new(),
             normal_forces: Vec::new(),
             next_forces: Vec::new(),
             history: Vec::new(),
+            restarts: Vec::new(),
         }
     }
 
@@ -211,7 +230,8 @@ impl Newton {
             self.first_pieces.push(pieces);
             pieces += term.piece_count();
         }
-        self.pieces = vec![0.0; pieces];
+        self.first_pieces.push(pieces);
+        self.pieces = vec![0.0; pieces + vertices.div_ceil(PIECE)];
         self.gradient = vec![Vec3::ZERO; vertices];
         self.direction = vec![Vec3::ZERO; vertices];
         self.trial = vec![Vec3::ZERO; vertices];
@@ -221,8 +241,7 @@ impl Newton {
             _ => vertices <= CHOLESKY_LIMIT,
         };
         self.linear = Some(if direct {
-            let cholesky = Cholesky::new(&self.matrix).map_err(|_| StepError::Memory { vertices })?;
-            Linear::Direct(Box::new(cholesky))
+            Linear::Direct(Box::new(Cholesky::new(&self.matrix).ok_or(StepError::Memory { vertices })?))
         } else {
             Linear::Iterative(ConjugateGradients::default())
         });
@@ -235,22 +254,13 @@ struct Objective<'a> {
     substep: &'a Substep<'a>,
     predicted: &'a [Vec3<f64>],
     previous: &'a [Vec3<f64>],
-    inverse_masses: &'a [f64],
-    /// η, in s.
-    inertia_step: f64,
+    inertias: &'a [f64],
+    is_searched: bool,
 }
 
 impl Objective<'_> {
     fn at<'a>(&'a self, positions: &'a [Vec3<f64>]) -> Instant<'a> {
         Instant { positions, previous: self.previous, step: self.substep.step }
-    }
-
-    /// m/η², in N/m; zero for a held vertex.
-    fn inertia(&self, vertex: usize) -> f64 {
-        if self.inverse_masses[vertex] == 0.0 {
-            return 0.0;
-        }
-        self.substep.model.masses[vertex] / (self.inertia_step * self.inertia_step)
     }
 
     /// The contact of a vertex with each body that it touches.
@@ -261,67 +271,55 @@ impl Objective<'_> {
         normal_forces: &[f64],
         mut visit: impl FnMut(usize, contact::Press),
     ) {
-        let Substep { obstacles, model, step, .. } = *self.substep;
-        for (body, obstacle) in obstacles.iter().enumerate() {
-            let previous = self.previous[vertex];
-            if let Some(touch) = obstacle.touch(x, || previous, model.thickness, step) {
-                let slot = vertex * obstacles.len() + body;
-                let cushion = Cushion {
-                    stiffness: CONTACT_STIFFNESS * self.inertia(vertex),
-                    normal_force: normal_forces[slot],
-                    smooth_slip: STICKING_SPEED * step,
-                };
-                visit(slot, cushion.press(&touch, x, previous));
-            }
-        }
+        let from = self.previous[vertex];
+        let cushions = Cushions::new(self.substep, self.is_searched);
+        cushions.each_press(vertex, self.inertias[vertex], (x, from), |slot| normal_forces[slot], &mut visit);
     }
 
     /// φ(x), in J.
     fn value(&self, x: &[Vec3<f64>], pieces: &mut [f64], first_pieces: &[usize], normal_forces: &[f64]) -> f64 {
-        let Substep { context, model, obstacles, .. } = *self.substep;
+        let Substep { context, model, .. } = *self.substep;
         // SAFETY: each worker sets only the pieces of its own share.
         let shared = unsafe { Shared::new(pieces) };
         context.team.run(context.threads, |worker| {
             for (term, &first) in model.terms.iter().zip(first_pieces) {
                 term.values(worker, self.at(x), &shared, first);
             }
-        });
-        let elastic: f64 = pieces.iter().sum();
-        let mut sum = elastic;
-        for (i, (x, y)) in x.iter().zip(self.predicted).enumerate() {
-            let inertia = self.inertia(i);
-            if inertia > 0.0 {
-                sum += 0.5 * inertia * (*x - *y).norm_squared();
-                if !obstacles.is_empty() {
-                    self.each_press(i, *x, normal_forces, |_, press| sum += press.value);
+            let first = first_pieces[model.terms.len()];
+            for piece in worker.share_pieces(shared.len() - first) {
+                let mut sum = 0.0;
+                for i in piece * PIECE..x.len().min((piece + 1) * PIECE) {
+                    if self.inertias[i] > 0.0 {
+                        sum += 0.5 * self.inertias[i] * (x[i] - self.predicted[i]).norm_squared();
+                        self.each_press(i, x[i], normal_forces, |_, press| sum += press.value);
+                    }
                 }
+                shared.set(first + piece, sum);
             }
-        }
-        sum
+        });
+        pieces.iter().sum()
     }
 
     /// ∇φ(x), in N; zero for held vertices.
     fn gradient(&self, x: &[Vec3<f64>], out: &mut [Vec3<f64>], normal_forces: &[f64]) {
-        let Substep { context, model, obstacles, .. } = *self.substep;
+        let Substep { context, model, .. } = *self.substep;
         out.fill(Vec3::ZERO);
-        // SAFETY: elements of a colour share no vertex, and a barrier stands after each colour.
+        // SAFETY: elements of a colour share no vertex, and a barrier stands after each colour; then each worker sets the
+        // vertices of its own share.
         let shared = unsafe { Shared::new(out) };
         context.team.run(context.threads, |worker| {
             for term in &model.terms {
                 term.add_gradient(worker, self.at(x), &shared);
             }
+            for i in worker.share(0..x.len()) {
+                let mut sum = Vec3::ZERO;
+                if self.inertias[i] > 0.0 {
+                    sum = shared.get(i) + (x[i] - self.predicted[i]) * self.inertias[i];
+                    self.each_press(i, x[i], normal_forces, |_, press| sum += press.gradient);
+                }
+                shared.set(i, sum);
+            }
         });
-        for (i, g) in out.iter_mut().enumerate() {
-            let inertia = self.inertia(i);
-            if inertia == 0.0 {
-                *g = Vec3::ZERO;
-                continue;
-            }
-            *g += (x[i] - self.predicted[i]) * inertia;
-            if !obstacles.is_empty() {
-                self.each_press(i, x[i], normal_forces, |_, press| *g += press.gradient);
-            }
-        }
     }
 
     /// M/η² + H(x), in N/m.
@@ -333,34 +331,62 @@ impl Objective<'_> {
         matrix: &mut BlockMatrix,
         normal_forces: &[f64],
     ) {
-        let Substep { context, model, obstacles, .. } = *self.substep;
-        matrix.blocks_mut().fill(Mat3::ZERO);
-        // SAFETY: elements of a colour share no vertex, hence no block, and a barrier stands after each colour.
-        let shared = unsafe { Shared::new(matrix.blocks_mut()) };
+        let Substep { context, model, .. } = *self.substep;
+        let (blocks, diagonal) = matrix.parts_mut();
+        blocks.fill(Mat3::ZERO);
+        // SAFETY: elements of a colour share no vertex, hence no block, and a barrier stands after each colour; then each
+        // worker sets the diagonal of the vertices of its own share.
+        let shared = unsafe { Shared::new(blocks) };
         context.team.run(context.threads, |worker| {
             for (term, slots) in model.terms.iter().zip(slots) {
                 term.add_stiffness(worker, self.at(x), treatment, slots, &shared);
             }
+            for i in worker.share(0..x.len()) {
+                let slot = diagonal[i] as usize;
+                let mut sum = shared.get(slot) + Mat3::scalar(self.inertias[i]);
+                self.each_press(i, x[i], normal_forces, |_, press| sum += press.hessian);
+                shared.set(slot, sum);
+            }
         });
-        for (i, x) in x.iter().enumerate() {
-            let inertia = self.inertia(i);
-            if inertia == 0.0 {
-                matrix.hold(i);
-                continue;
-            }
-            let mut sum = Mat3::scalar(inertia);
-            if !obstacles.is_empty() {
-                self.each_press(i, *x, normal_forces, |_, press| sum += press.hessian);
-            }
-            let slot = matrix.diagonal_slot(i);
-            matrix.blocks_mut()[slot] += sum;
+        for i in (0..x.len()).filter(|i| self.inertias[*i] == 0.0) {
+            matrix.hold(i);
         }
     }
 
-    /// w η²‖∇φ‖, in m: the largest.
-    fn residual(&self, gradient: &[Vec3<f64>]) -> f64 {
-        let square = self.inertia_step * self.inertia_step;
-        gradient.iter().zip(self.inverse_masses).map(|(g, w)| g.norm() * w * square).fold(0.0, f64::max)
+    /// The normal forces at x, for the friction of the next iteration.
+    fn normal_forces(&self, x: &[Vec3<f64>], old: &[f64], out: &mut [f64]) {
+        out.fill(0.0);
+        if out.is_empty() {
+            return;
+        }
+        // SAFETY: each worker sets the forces on the vertices of its own share.
+        let shared = unsafe { Shared::new(out) };
+        self.substep.context.team.run(self.substep.context.threads, |worker| {
+            for i in worker.share(0..x.len()) {
+                self.each_press(i, x[i], old, |slot, press| shared.set(slot, press.normal_force));
+            }
+        });
+    }
+
+    /// How far the change of normal forces from one iteration to the next could move a vertex by friction, in m.
+    fn unsettled(&self, new: &[f64], old: &[f64]) -> f64 {
+        let bodies = self.substep.obstacles.len();
+        let moves = new.iter().zip(old).enumerate().filter(|(_, (new, old))| new != old);
+        moves.map(|(slot, (new, old))| (new - old).abs() / self.inertias[slot / bodies]).fold(0.0, f64::max)
+    }
+
+    /// w η²‖∇φ‖, in m: the largest. An error where it is not finite.
+    fn residual(&self, gradient: &[Vec3<f64>]) -> Result<f64, StepError> {
+        let mut largest = 0.0_f64;
+        for (i, (g, &inertia)) in gradient.iter().zip(self.inertias).enumerate() {
+            if !g.is_finite() {
+                return Err(StepError::non_finite(self.substep.model, i));
+            }
+            if inertia > 0.0 {
+                largest = largest.max(g.norm() / inertia);
+            }
+        }
+        Ok(largest)
     }
 }
 
@@ -370,49 +396,51 @@ impl Scheme for Newton {
         if self.linear.is_none() || self.gradient.len() != vertices {
             self.set_up(context.model, vertices)?;
         }
-        self.normal_forces.clear();
-        self.normal_forces.resize(vertices * context.model.colliders.len(), 0.0);
+        for forces in [&mut self.normal_forces, &mut self.next_forces] {
+            forces.clear();
+            forces.resize(vertices * context.model.colliders.len(), 0.0);
+        }
         Ok(())
     }
 
     fn step(&mut self, substep: &Substep<'_>, motion: &mut Motion) -> Result<Outcome, StepError> {
-        let step = substep.step;
-        let inertia_step = self.predict(motion, step);
-        let Motion { positions, velocities, start_velocities, previous, predicted, inverse_masses, .. } = motion;
-        let objective = Objective { substep, predicted, previous, inverse_masses, inertia_step };
+        self.predict(&substep.model.masses, motion, substep.step);
+        let inertias = std::mem::take(&mut self.inertias);
+        let Motion { positions, previous, predicted, .. } = motion;
+        let objective = Objective { substep, predicted, previous, inertias: &inertias, is_searched: self.searches };
         let mut outcome = Outcome::default();
         let mut is_done = false;
         let mut tries_exact = self.treatment == Treatment::Clamp;
         let mut near = false;
-        objective.gradient(positions, &mut self.gradient, &self.normal_forces);
         loop {
-            outcome.residual = objective.residual(&self.gradient);
+            objective.gradient(positions, &mut self.gradient, &self.normal_forces);
+            outcome.residual = objective.residual(&self.gradient)?;
             if outcome.iterations == self.iterations || is_done || outcome.residual == 0.0 {
                 break;
             }
-            let exact = near && tries_exact;
-            tries_exact &= self.find_direction(&objective, positions, exact, outcome.iterations)?;
-            let moved = self.search(&objective, positions);
+            tries_exact &= self.find_direction(&objective, positions, near && tries_exact, outcome.iterations)?;
+            let reach = self.direction.iter().map(|d| d.norm()).fold(0.0, f64::max);
+            let length = self.search(&objective, positions);
             outcome.iterations += 1;
-            self.update_normal_forces(&objective, positions);
-            objective.gradient(positions, &mut self.gradient, &self.normal_forces);
-            is_done = moved <= self.tolerance;
-            near = moved < NEAR;
+            objective.normal_forces(positions, &self.normal_forces, &mut self.next_forces);
+            std::mem::swap(&mut self.normal_forces, &mut self.next_forces);
+            // A step that had to be shortened says nothing about how near the minimum is; one of no length is below rounding.
+            let settled = reach.max(objective.unsettled(&self.normal_forces, &self.next_forces)) <= self.tolerance;
+            is_done = (settled && length == 1.0) || length == 0.0;
+            near = reach < NEAR;
         }
-        let two_steps = self.two_steps && !self.history.is_empty();
-        for i in 0..positions.len() {
-            velocities[i] = if two_steps {
-                (positions[i] - previous[i] * (4.0 / 3.0) + self.history[i] * (1.0 / 3.0)) * (1.0 / inertia_step)
-            } else {
-                (positions[i] - previous[i]) * (1.0 / step)
-            };
-        }
+        self.inertias = inertias;
+        self.set_velocities(substep, motion);
+        Ok(outcome)
+    }
+
+    fn end(&mut self, motion: &Motion) {
         if self.two_steps {
             self.history.clear();
-            self.history.extend_from_slice(previous);
-            self.history.extend_from_slice(start_velocities);
+            self.history.extend_from_slice(&motion.previous);
+            let velocity = |(v, &restarts): (&Vec3<f64>, &bool)| if restarts { NO_VELOCITY } else { *v };
+            self.history.extend(motion.start_velocities.iter().zip(&self.restarts).map(velocity));
         }
-        Ok(outcome)
     }
 
     fn remember(&self, history: &mut Vec<Vec3<f64>>) {
@@ -426,36 +454,52 @@ impl Scheme for Newton {
 }
 
 impl Newton {
-    /// Replaces y by that of BDF2 where there are two steps to look back on. Returns η.
-    fn predict(&self, motion: &mut Motion, step: f64) -> f64 {
-        let count = motion.positions.len();
+    /// xⁿ⁻¹ and vⁿ⁻¹ of a vertex, where there is a step to look back on.
+    fn older(&self, vertex: usize, count: usize) -> Option<(Vec3<f64>, Vec3<f64>)> {
+        // A history of another length is one of another solver.
         if !self.two_steps || self.history.len() != 2 * count {
-            return step;
+            return None;
         }
-        let (older, older_velocities) = self.history.split_at(count);
-        for i in 0..count {
-            if motion.inverse_masses[i] == 0.0 {
-                continue;
-            }
-            let (v, pushed) = (motion.start_velocities[i], motion.velocities[i] - motion.start_velocities[i]);
-            motion.predicted[i] = motion.previous[i] * (4.0 / 3.0) - older[i] * (1.0 / 3.0) + v * (8.0 / 9.0 * step)
-                - older_velocities[i] * (2.0 / 9.0 * step)
-                + pushed * (4.0 / 9.0 * step);
-        }
-        step * 2.0 / 3.0
+        let velocity = self.history[count + vertex];
+        velocity.is_finite().then(|| (self.history[vertex], velocity))
     }
 
-    /// The normal forces of this iteration, for the friction of the next.
-    fn update_normal_forces(&mut self, objective: &Objective<'_>, positions: &[Vec3<f64>]) {
-        self.next_forces.clear();
-        self.next_forces.resize(self.normal_forces.len(), 0.0);
-        if !self.normal_forces.is_empty() {
-            let Self { normal_forces, next_forces, .. } = self;
-            for (i, x) in positions.iter().enumerate() {
-                objective.each_press(i, *x, normal_forces, |slot, press| next_forces[slot] = press.normal_force);
+    /// m/η² of every vertex; and y of BDF2 in the place of that of implicit Euler where there is a step to look back on.
+    fn predict(&mut self, masses: &[f64], motion: &mut Motion, step: f64) {
+        let count = masses.len();
+        self.inertias.resize(count, 0.0);
+        for i in 0..count {
+            let older = self.older(i, count);
+            let eta = if older.is_some() { step * (2.0 / 3.0) } else { step };
+            let is_held = motion.inverse_masses[i] == 0.0;
+            self.inertias[i] = if is_held { 0.0 } else { masses[i] / (eta * eta) };
+            if let (Some((older, older_velocity)), false) = (older, is_held) {
+                let (x, v) = (motion.previous[i], motion.start_velocities[i]);
+                let pushed = motion.velocities[i] - v;
+                // As a difference from xⁿ, which rounds less.
+                motion.predicted[i] =
+                    x + (x - older) * (1.0 / 3.0) + (v * 8.0 - older_velocity * 2.0 + pushed * 4.0) * (step / 9.0);
             }
         }
-        std::mem::swap(&mut self.normal_forces, &mut self.next_forces);
+    }
+
+    /// v of every vertex from its x, and which ones make a step of implicit Euler next.
+    fn set_velocities(&mut self, substep: &Substep<'_>, motion: &mut Motion) {
+        motion.set_velocities(substep.step);
+        if !self.two_steps {
+            return;
+        }
+        let count = motion.positions.len();
+        self.restarts.resize(count, false);
+        for i in 0..count {
+            let (x, previous) = (motion.positions[i], motion.previous[i]);
+            let touches =
+                |obstacle: &Obstacle| obstacle.touch(x, || previous, substep.model.thickness, substep.step).is_some();
+            self.restarts[i] = motion.inverse_masses[i] == 0.0 || substep.obstacles.iter().any(touches);
+            if let (Some((older, _)), false) = (self.older(i, count), self.restarts[i]) {
+                motion.velocities[i] = ((x - previous) * 3.0 - (previous - older)) * (0.5 / substep.step);
+            }
+        }
     }
 
     /// The direction of the next iteration, from the exact Hessian if that is asked for and positive definite, and otherwise
@@ -473,61 +517,61 @@ impl Newton {
             for (d, g) in self.direction.iter_mut().zip(&self.gradient) {
                 *d = -*g;
             }
-            match self.solve(objective.substep, iterations) {
-                Err(StepError::Indefinite { .. }) if exact && treatment == Treatment::Plain => {}
-                Err(error) => return Err(error),
-                Ok(()) => return Ok(!exact || treatment == Treatment::Plain),
+            if self.solve(objective.substep.context) {
+                return Ok(!exact || treatment == Treatment::Plain);
             }
         }
-        Ok(false)
+        Err(match self.treatment {
+            Treatment::Plain => StepError::Indefinite { time: objective.substep.time, iterations },
+            // Positive definite in exact numbers: these are too large or too far apart.
+            _ => StepError::NotDefinite,
+        })
     }
 
-    /// Replaces the direction d by A⁻¹d.
-    fn solve(&mut self, substep: &Substep<'_>, iterations: u32) -> Result<(), StepError> {
-        let indefinite = StepError::Indefinite { time: substep.time, iterations };
+    /// Replaces the direction d by A⁻¹d; `false` if A is found not to be positive definite.
+    fn solve(&mut self, context: &Context<'_>) -> bool {
         match &mut self.linear {
             Some(Linear::Direct(cholesky)) => {
-                cholesky.factor(&self.matrix).map_err(|error| match error {
-                    FactorError::Indefinite => indefinite,
-                    FactorError::Memory => StepError::Memory { vertices: self.direction.len() },
-                })?;
-                cholesky.solve(&mut self.direction);
+                let done = cholesky.factor(&self.matrix);
+                if done {
+                    cholesky.solve(&mut self.direction);
+                }
+                done
             }
             Some(Linear::Iterative(cg)) => {
-                let team = (substep.context.team, substep.context.threads);
-                let solved = cg.solve(team, &self.matrix, &mut self.direction, self.cg_tolerance, CG_LIMIT);
-                if solved.indefinite {
-                    return Err(indefinite);
-                }
+                let team = (context.team, context.threads);
+                !cg.solve(team, &self.matrix, &mut self.direction, self.cg_tolerance, CG_LIMIT).indefinite
             }
-            None => {}
+            None => false,
         }
-        Ok(())
     }
 
-    /// Moves along the direction as far as the objective falls. Returns the farthest that a vertex moved, in m.
+    /// Moves along the direction as far as the objective falls. Returns the part of it that was gone; zero if it falls nowhere.
+    ///
+    /// The gradient is lost.
     fn search(&mut self, objective: &Objective<'_>, positions: &mut [Vec3<f64>]) -> f64 {
-        let reach = self.direction.iter().map(|d| d.norm()).fold(0.0, f64::max);
-        let slope: f64 = self.gradient.iter().zip(&self.direction).map(|(g, d)| g.dot(*d)).sum();
-        let Self { trial, direction, pieces, first_pieces, normal_forces, .. } = self;
-        let mut length = 1.0;
+        let Self { trial, direction, gradient, pieces, first_pieces, normal_forces, .. } = self;
         if !self.searches {
-            for (x, d) in positions.iter_mut().zip(direction) {
-                *x += *d;
-            }
-            return reach;
+            positions.iter_mut().zip(direction).for_each(|(x, d)| *x += *d);
+            return 1.0;
         }
+        let along = |gradient: &[Vec3<f64>]| gradient.iter().zip(&*direction).map(|(g, d)| g.dot(*d)).sum::<f64>();
+        let slope = along(gradient);
         let start = objective.value(positions, pieces, first_pieces, normal_forces);
-        // What rounding does to a sum of this size: a fall below that cannot be seen.
-        let blur = 1e-14 * start.abs();
+        let mut length = 1.0;
         for _ in 0..HALVINGS {
             for ((t, x), d) in trial.iter_mut().zip(&*positions).zip(&*direction) {
                 *t = *x + *d * length;
             }
             let value = objective.value(trial, pieces, first_pieces, normal_forces);
-            if value <= start + ARMIJO * length * slope + blur {
+            let mut falls = value <= start + ARMIJO * length * slope;
+            if !falls && value <= start + BLUR * start.abs() {
+                objective.gradient(trial, gradient, normal_forces);
+                falls = along(gradient) <= (2.0 * ARMIJO - 1.0) * slope;
+            }
+            if falls {
                 positions.copy_from_slice(trial);
-                return reach * length;
+                return length;
             }
             length *= 0.5;
         }

@@ -87,6 +87,18 @@ impl Obstacle {
         })
     }
 
+    /// The body beside a point as a touch of no depth, wherever the point is.
+    pub(super) fn graze(&self, x: Vec3<f64>, step: f64) -> Touch {
+        Touch {
+            gap: 0.0,
+            previous_gap: 0.0,
+            normal: self.after.probe(x).normal,
+            surface_step: self.surface_step(x),
+            friction: self.friction,
+            lift_limit: LIFT_SPEED * step,
+        }
+    }
+
     /// How far the body's point at `x` came in the substep.
     fn surface_step(&self, x: Vec3<f64>) -> Vec3<f64> {
         self.motion.map_or(Vec3::ZERO, |(before, after)| x - before.apply(after.undo(x)))

@@ -27,6 +27,9 @@ pub(super) trait Scheme: Send + Sync {
     /// Moves [`Motion::positions`] and [`Motion::velocities`] over one substep.
     fn step(&mut self, substep: &Substep<'_>, motion: &mut Motion) -> Result<Outcome, StepError>;
 
+    /// Looks at the end of a substep, after contact has moved positions and lifted [`Motion::previous`].
+    fn end(&mut self, _motion: &Motion) {}
+
     /// What the next frame needs besides positions and velocities, for the state to carry.
     fn remember(&self, _history: &mut Vec<Vec3<f64>>) {}
 
@@ -54,7 +57,6 @@ pub(super) struct Substep<'a> {
     /// h, in s.
     pub(super) step: f64,
     /// Simulated time at the start, in s.
-    #[allow(dead_code, reason = "for schemes that look back in time")]
     pub(super) time: f64,
 }
 
@@ -190,6 +192,7 @@ impl<S: Scheme> Solver for Stepped<S> {
             let outcome = self.scheme.step(&substep, &mut self.motion)?;
             watch.lap(&mut stages.solve);
             self.motion.collide(model, obstacles, step);
+            self.scheme.end(&self.motion);
             watch.lap(&mut stages.collide);
             report.iterations = report.iterations.saturating_add(outcome.iterations);
             report.residual = outcome.residual;

@@ -62,7 +62,7 @@ impl Symplectic {
             let limit = Spectrum::of_term(t).measure(context, &self.motion, step).symplectic_limit();
             // 2/ω′ is the limit of the term alone.
             let most = (0.5 * SLOW * limit / step).min(f64::from(self.substeps)).max(1.0) as u32;
-            let stride = (1..=most).rev().find(|n| self.substeps % n == 0).unwrap_or(1);
+            let stride = (1..=most).rev().find(|n| self.substeps.is_multiple_of(*n)).unwrap_or(1);
             self.steps.strides.push(stride);
         }
     }

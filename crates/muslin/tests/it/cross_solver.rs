@@ -15,12 +15,15 @@ struct Way {
 /// One line for each solver that takes springs and isometric bending as potentials or constraints of the same energy.
 const WAYS: &[Way] = &[
     Way { settings: r#"kind = "xpbd", precision = "f64", iterations = 40"#, orders: [Some(1.0), Some(1.0)] },
-    Way { settings: r#"kind = "explicit", precision = "f64", scheme = "symplectic""#, orders: [Some(1.0), Some(1.0)] },
+    Way { settings: r#"kind = "explicit", scheme = "symplectic", precision = "f64""#, orders: [Some(1.0), Some(1.0)] },
     // Without damping it overshoots.
     Way { settings: r#"kind = "explicit", scheme = "forward""#, orders: [None, Some(1.0)] },
     // Damping of both kinds is of the first order.
     Way { settings: r#"kind = "explicit", scheme = "verlet""#, orders: [Some(2.0), Some(1.0)] },
     Way { settings: r#"kind = "vbd", iterations = 60"#, orders: [Some(1.0), Some(1.0)] },
+    Way { settings: r#"kind = "projective", iterations = 60"#, orders: [Some(1.0), Some(1.0)] },
+    Way { settings: r#"kind = "newton", tolerance = 1e-10"#, orders: [Some(1.0), Some(1.0)] },
+    Way { settings: r#"kind = "newton", tolerance = 1e-10, integrator = "bdf2""#, orders: [Some(2.0), Some(1.0)] },
 ];
 
 /// Internal damping of the stretch, in s; where there is some, the material is damped too.

@@ -12,6 +12,7 @@ mod fixtures;
 mod friction;
 mod fuzz_scenes;
 mod nets;
+mod newton;
 mod order;
 mod pins;
 mod projective;

@@ -100,6 +100,11 @@ impl BlockMatrix {
         &mut self.blocks
     }
 
+    /// The blocks, to be filled, and where those of the diagonal are.
+    pub fn parts_mut(&mut self) -> (&mut [Mat3], &[u32]) {
+        (&mut self.blocks, &self.diagonal)
+    }
+
     /// The columns and blocks of a row.
     pub fn row(&self, row: usize) -> impl Iterator<Item = (u32, &Mat3)> + '_ {
         let range = self.starts[row] as usize..self.starts[row + 1] as usize;

@@ -1,135 +1,50 @@
-//! Sparse Cholesky factorisation A = L Lᵀ with a symbolic analysis that is kept.
-//!
-//! The work is done by `faer`, sequentially: its parallel mode gains nothing on a few cores and would make the bits depend on
-//! the number of threads. Unknowns are ordered by approximate minimum degree, once.
+//! The Cholesky factor of a matrix of 3 × 3 blocks: every number of it is one of the factor's.
 
-use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::cholesky::llt::factor::LltRegularization;
-use faer::sparse::linalg::cholesky::{
-    CholeskySymbolicParams, LltRef, SymbolicCholesky, SymmetricOrdering, factorize_symbolic_cholesky,
-};
-use faer::sparse::{SparseColMatRef, SymbolicSparseColMatRef};
-use faer::{Conj, MatMut, Par, Side, Spec};
-
-use super::BlockMatrix;
+use super::{BlockMatrix, factor::Factor};
 use crate::math::Vec3;
 
-/// Why there is no factorisation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum FactorError {
-    /// The matrix has an eigenvalue that is not positive.
-    #[error("the matrix is not positive definite")]
-    Indefinite,
-    /// The factor does not fit into memory.
-    #[error("the factor does not fit into memory")]
-    Memory,
-}
-
 /// A factorised matrix.
-pub struct Cholesky {
-    symbolic: SymbolicCholesky<u32>,
-    /// The lower triangle by columns, as single numbers.
-    starts: Vec<u32>,
-    rows: Vec<u32>,
-    numbers: Vec<f64>,
-    factor: Vec<f64>,
-    memory: MemBuffer,
-    right_side: Vec<f64>,
-}
+pub struct Cholesky(Factor);
 
 impl Cholesky {
-    /// Analyses the pattern of a matrix; its numbers do not matter.
-    pub fn new(matrix: &BlockMatrix) -> Result<Self, FactorError> {
-        let (starts, rows) = lower_pattern(matrix);
-        let size = 3 * matrix.row_count();
-        let pattern = SymbolicSparseColMatRef::new_checked(size, size, &starts, None, &rows);
-        let symbolic = factorize_symbolic_cholesky(
-            pattern,
-            Side::Lower,
-            SymmetricOrdering::Amd,
-            CholeskySymbolicParams::default(),
-        )
-        .map_err(|_| FactorError::Memory)?;
-        let factoring = symbolic.factorize_numeric_llt_scratch::<f64>(Par::Seq, Spec::default());
-        let solving = symbolic.solve_in_place_scratch::<f64>(1, Par::Seq);
-        let memory = MemBuffer::try_new(factoring.or(solving)).map_err(|_| FactorError::Memory)?;
-        Ok(Self {
-            numbers: vec![0.0; rows.len()],
-            factor: vec![0.0; symbolic.len_val()],
-            right_side: vec![0.0; size],
-            starts,
-            rows,
-            memory,
-            symbolic,
-        })
+    /// Analyses the pattern of a matrix; its numbers do not matter. `None` if there is no memory for the factor.
+    pub fn new(matrix: &BlockMatrix) -> Option<Self> {
+        let (mut starts, mut rows) = (vec![0], Vec::new());
+        for column in 0..3 * matrix.row_count() {
+            rows.extend(lower(matrix, column).map(|(row, _)| row as u32));
+            starts.push(u32::try_from(rows.len()).ok()?);
+        }
+        Factor::new(starts, rows, 1).map(Self)
     }
 
-    /// Factorises a matrix of the pattern that was analysed.
-    pub fn factor(&mut self, matrix: &BlockMatrix) -> Result<(), FactorError> {
-        let mut at = 0;
-        for column in 0..matrix.row_count() {
-            for axis in 0..3 {
-                for (row, block) in matrix.row(column).filter(|(row, _)| *row as usize >= column) {
-                    let first = if row as usize == column { axis } else { 0 };
-                    for i in first..3 {
-                        // The block of (column, row) is the transpose of that of (row, column).
-                        self.numbers[at] = block.0[axis][i];
-                        at += 1;
-                    }
-                }
-            }
+    /// Factorises a matrix of the pattern that was analysed; `false` if it is not positive definite or not finite.
+    #[must_use]
+    pub fn factor(&mut self, matrix: &BlockMatrix) -> bool {
+        let numbers = (0..3 * matrix.row_count()).flat_map(|column| lower(matrix, column));
+        for (place, (_, number)) in self.0.numbers.iter_mut().zip(numbers) {
+            *place = number;
         }
-        let size = 3 * matrix.row_count();
-        let pattern = SymbolicSparseColMatRef::new_checked(size, size, &self.starts, None, &self.rows);
-        self.symbolic
-            .factorize_numeric_llt(
-                &mut self.factor,
-                SparseColMatRef::new(pattern, &self.numbers),
-                Side::Lower,
-                LltRegularization::default(),
-                Par::Seq,
-                MemStack::new(&mut self.memory),
-                Spec::default(),
-            )
-            .map(|_| ())
-            .map_err(|_| FactorError::Indefinite)
+        self.0.factorize()
     }
 
     /// Solves A x = b in place.
     pub fn solve(&mut self, x: &mut [Vec3<f64>]) {
-        for (numbers, x) in self.right_side.chunks_exact_mut(3).zip(&*x) {
+        for (numbers, x) in self.0.sides.chunks_exact_mut(3).zip(&*x) {
             numbers.copy_from_slice(&x.to_array());
         }
-        let size = self.right_side.len();
-        LltRef::new(&self.symbolic, &self.factor).solve_in_place_with_conj(
-            Conj::No,
-            MatMut::from_column_major_slice_mut(&mut self.right_side, size, 1),
-            Par::Seq,
-            MemStack::new(&mut self.memory),
-        );
-        for (numbers, x) in self.right_side.chunks_exact(3).zip(x) {
+        self.0.solve();
+        for (numbers, x) in self.0.sides.chunks_exact(3).zip(x) {
             *x = Vec3::new(numbers[0], numbers[1], numbers[2]);
         }
     }
-
-    /// Numbers in the factor.
-    pub fn factor_size(&self) -> usize {
-        self.factor.len()
-    }
 }
 
-/// The lower triangle of a matrix by columns: where each begins, and the rows.
-fn lower_pattern(matrix: &BlockMatrix) -> (Vec<u32>, Vec<u32>) {
-    let mut starts = vec![0];
-    let mut rows = Vec::new();
-    for column in 0..matrix.row_count() {
-        for axis in 0..3 {
-            for (row, _) in matrix.row(column).filter(|(row, _)| *row as usize >= column) {
-                let first = if row as usize == column { axis } else { 0 };
-                rows.extend((first..3).map(|i| 3 * row + i as u32));
-            }
-            starts.push(rows.len() as u32);
-        }
-    }
-    (starts, rows)
+/// Row and number, from the diagonal down, of a column of numbers.
+fn lower(matrix: &BlockMatrix, column: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+    // The block of (column, row) is the transpose of that of (row, column).
+    let numbers = move |(row, block): (u32, &crate::math::Mat3)| {
+        let line = block.0[column % 3];
+        (0..3).map(move |i| (3 * row as usize + i, line[i]))
+    };
+    matrix.row(column / 3).flat_map(numbers).filter(move |(row, _)| *row >= column)
 }

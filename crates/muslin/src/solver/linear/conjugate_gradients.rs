@@ -21,7 +21,8 @@ pub struct Solved {
     pub iterations: u32,
     /// ‖b − A x‖ / ‖b‖ in the norm of the preconditioner.
     pub residual: f64,
-    /// Whether a direction of negative curvature was met: the matrix is not positive definite.
+    /// Whether a direction of negative curvature was met: the matrix is not positive definite, or not finite. It may not be
+    /// met although there is one, where the right-hand side does not contain it.
     pub indefinite: bool,
 }
 
@@ -49,10 +50,13 @@ impl ConjugateGradients {
         let rows = matrix.row_count();
         let pieces = rows.div_ceil(PIECE);
         self.inverse_diagonal.clear();
-        self.inverse_diagonal.extend((0..rows).map(|row| {
-            let block = matrix.blocks()[matrix.diagonal_slot(row)];
-            block.inverse().unwrap_or(Mat3::IDENTITY)
-        }));
+        for row in 0..rows {
+            let Some(inverse) = definite_inverse(&matrix.blocks()[matrix.diagonal_slot(row)]) else {
+                x.fill(Vec3::ZERO);
+                return Solved { iterations: 0, residual: 1.0, indefinite: true };
+            };
+            self.inverse_diagonal.push(inverse);
+        }
         self.residual.clear();
         self.residual.extend_from_slice(x);
         self.solution.clear();
@@ -93,8 +97,9 @@ impl ConjugateGradients {
             }
             let start = dot(worker, 0, &|i| r.get(i).dot(d.get(i)));
             let mut weight = start;
-            let mut solved = Solved::default();
-            while solved.iterations < limit && weight > tolerance * tolerance * start {
+            // A sum that is not finite has no answer either.
+            let mut solved = Solved { indefinite: !start.is_finite(), ..Solved::default() };
+            while !solved.indefinite && solved.iterations < limit && weight > tolerance * tolerance * start {
                 for i in own.clone() {
                     q.set(i, matrix.row_product(i, |j| d.get(j)));
                 }
@@ -128,4 +133,18 @@ impl ConjugateGradients {
         x.copy_from_slice(&self.solution);
         outcome.into_inner().unwrap_or_default()
     }
+}
+
+/// The inverse of a symmetric block; `None` if it has a negative eigenvalue, which the matrix has then too.
+///
+/// What is singular but for rounding has a multiple of the identity instead: any positive definite matrix preconditions.
+fn definite_inverse(block: &Mat3) -> Option<Mat3> {
+    let (a, scale) = (&block.0, block.trace());
+    let minors = [a[0][0], a[0][0] * a[1][1] - a[0][1] * a[1][0], block.determinant()];
+    let parts = [minors[0] / scale, minors[1] / (scale * scale), minors[2] / (scale * scale * scale)];
+    if !(scale > 0.0 && parts.iter().all(|part| *part > -1e-13)) {
+        return None;
+    }
+    let is_sound = parts.iter().all(|part| *part > 1e-15);
+    Some(block.inverse().filter(|_| is_sound).unwrap_or(Mat3::scalar(1.0 / scale)))
 }

@@ -1,0 +1,91 @@
+//! Contact as a potential, for the solvers that minimise: the bodies that a vertex touches, each as a [`Cushion`].
+//!
+//! ```text
+//! Φ(x) + Σ ψ(xᵢ)        over vertices and bodies; ψ with k = 100 m/h² and the normal force N of the last iteration
+//! ```
+//!
+//! N is fixed while an iteration runs, so there is one function that falls. Where vertices move one at a time, one that was pressed in
+//! the last iteration keeps its friction for this one even if it has left the surface: otherwise ψ would jump by μN times the slip where it touches again, and
+//! a search for less energy would refuse to let it.
+//!
+//! What depth is left at the end of a substep is projected by the frame ([`stepped`](super::stepped)).
+
+use super::script::Obstacle;
+use super::stepped::Substep;
+use crate::energy::contact::{self, Cushion, Press};
+use crate::math::Vec3;
+
+/// Stiffness of contact as a multiple of m/h²: a vertex at rest sinks in by g h²/100, a fraction of a usual thickness.
+const CONTACT_STIFFNESS: f64 = 100.0;
+
+/// The bodies of a substep.
+#[derive(Clone, Copy)]
+pub(super) struct Cushions<'a> {
+    obstacles: &'a [Obstacle],
+    /// In m.
+    thickness: f64,
+    /// h, in s.
+    step: f64,
+    /// [`Cushion::is_searched`].
+    is_searched: bool,
+    /// Whether a vertex that has left a body in this iteration keeps its friction.
+    grazes: bool,
+}
+
+impl<'a> Cushions<'a> {
+    /// For a solver that steps all vertices at once, with a line search or without.
+    pub(super) fn new(substep: &Substep<'a>, is_searched: bool) -> Self {
+        let Substep { obstacles, model, step, .. } = *substep;
+        Self { obstacles, thickness: model.thickness, step, is_searched, grazes: false }
+    }
+
+    /// For a solver that moves one vertex at a time, and each only downhill.
+    pub(super) fn of_single_vertices(substep: &Substep<'a>) -> Self {
+        Self { grazes: true, ..Self::new(substep, false) }
+    }
+
+    /// Whether there is no body.
+    pub(super) fn is_empty(&self) -> bool {
+        self.obstacles.is_empty()
+    }
+
+    /// Where contact alone would have a vertex that goes to `y`, with friction: the minimum of its inertia and its cushions.
+    ///
+    /// The projection, less the part that the cushion gives way.
+    pub(super) fn rest(&self, y: Vec3<f64>, previous: Vec3<f64>) -> Vec3<f64> {
+        const PART: f64 = CONTACT_STIFFNESS / (CONTACT_STIFFNESS + 1.0);
+        self.obstacles.iter().fold(y, |x, obstacle| {
+            let touch = obstacle.touch(x, || previous, self.thickness, self.step);
+            touch.map_or(x, |touch| {
+                let (moved, lifted) = contact::project(&touch, x, previous);
+                x + ((moved - x) - (lifted - previous)) * PART
+            })
+        })
+    }
+
+    /// The contact of a vertex with each body that presses on it, or, if it grazes, did in the last iteration.
+    ///
+    /// `inertia` is m/h², in N/m; `normal_force` tells the N of a slot, in N, and `visit` is told the slot and its potential. A
+    /// slot is vertex × bodies + body. Slots that are not visited had no normal force and have none.
+    #[inline]
+    pub(super) fn each_press(
+        &self,
+        vertex: usize,
+        inertia: f64,
+        (x, previous): (Vec3<f64>, Vec3<f64>),
+        normal_force: impl Fn(usize) -> f64,
+        mut visit: impl FnMut(usize, Press),
+    ) {
+        for (body, obstacle) in self.obstacles.iter().enumerate() {
+            let slot = vertex * self.obstacles.len() + body;
+            let normal_force = normal_force(slot);
+            let touch = obstacle.touch(x, || previous, self.thickness, self.step);
+            let pressed = || (self.grazes && normal_force > 0.0).then(|| obstacle.graze(x, self.step));
+            if let Some(touch) = touch.or_else(pressed) {
+                let cushion =
+                    Cushion { stiffness: CONTACT_STIFFNESS * inertia, normal_force, is_searched: self.is_searched };
+                visit(slot, cushion.press(&touch, x, previous));
+            }
+        }
+    }
+}
