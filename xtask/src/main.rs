@@ -7,6 +7,7 @@ mod readers;
 mod shell;
 mod test;
 mod tidy;
+mod validate;
 
 use std::process::ExitCode;
 
@@ -42,6 +43,12 @@ const COMMANDS: &[Command] = &[
         arguments: "[SCENE…]",
         summary: "renders the pictures of the built-in scenes into docs/gallery",
         run: gallery::run,
+    },
+    Command {
+        name: "validate",
+        arguments: "[--quick] [--only 1.7,1.9]",
+        summary: "measures the solvers and models against mechanics with a known answer, into validation/README.md",
+        run: validate::run,
     },
 ];
 

@@ -1,0 +1,112 @@
+//! The report: a summary, then every test with its rows and plots.
+
+use std::fmt::Write as _;
+
+use crate::plot::Plot;
+use crate::row::{Row, Verdict};
+
+/// The outcome of one test.
+#[derive(Clone, Debug, Default)]
+pub struct Section {
+    /// How it is set up and measured, in Markdown.
+    pub method: String,
+    /// Its measurements.
+    pub rows: Vec<Row>,
+    /// Its plots.
+    pub plots: Vec<Plot>,
+}
+
+impl Section {
+    /// One that says how it measures.
+    pub fn new(method: impl Into<String>) -> Self {
+        Self { method: method.into(), ..Self::default() }
+    }
+
+    /// Adds a measurement.
+    pub fn push(&mut self, row: Row) {
+        self.rows.push(row);
+    }
+
+    fn count(&self, verdict: Verdict) -> usize {
+        self.rows.iter().filter(|row| row.verdict == verdict).count()
+    }
+}
+
+/// A test with its outcome.
+#[derive(Clone, Debug)]
+pub struct Done {
+    /// Its number.
+    pub number: &'static str,
+    /// Its title.
+    pub title: &'static str,
+    /// What came out.
+    pub section: Section,
+}
+
+impl Done {
+    /// One word for the whole.
+    pub fn verdict(&self) -> &'static str {
+        if self.section.rows.iter().any(Row::fails) {
+            "**FAIL**"
+        } else if self.section.count(Verdict::Pass) > 0 {
+            "pass"
+        } else if self.section.count(Verdict::ByNature) > 0 {
+            "by nature"
+        } else {
+            "measured"
+        }
+    }
+}
+
+/// The whole report in Markdown.
+pub fn markdown(command: &str, done: &[Done]) -> String {
+    let mut out = format!(
+        "# Validation\n\n\
+         Mechanics with a known answer, measured. Muslin {}; this file and the plots beside it are written by\n\n\
+         ```\n{command}\n```\n\n\
+         **pass**: within the tolerance. **by nature**: the model or the method cannot give the exact answer; the row compares it with \
+         the law or the recorded value of the discrete problem that it must give instead, and would fail otherwise. \
+         **measured**: a number without a tolerance. Tolerances are what a correct and converged code reaches.\n\n\
+         Static shapes are solved by `newton`, loaded in ten steps and stopped when no vertex has a force of more than a millionth \
+         of its weight left; `solve_static` of `crates/muslin-validation/src/stage.rs` does it.\n\n\
+         ## Summary\n\n| test | what | rows | pass | by nature | fail | verdict |\n|---|---|---|---|---|---|---|\n",
+        env!("CARGO_PKG_VERSION")
+    );
+    for d in done {
+        let s = &d.section;
+        let _ = writeln!(
+            out,
+            "| [{0}](#{1}) | {2} | {3} | {4} | {5} | {6} | {7} |",
+            d.number,
+            anchor(d),
+            d.title,
+            s.rows.len(),
+            s.count(Verdict::Pass),
+            s.count(Verdict::ByNature),
+            s.count(Verdict::Fail),
+            d.verdict()
+        );
+    }
+    for d in done {
+        let _ = write!(out, "\n## {} {}\n\n{}\n\n", d.number, d.title, d.section.method.trim());
+        for plot in &d.section.plots {
+            let _ = writeln!(out, "![{}]({})\n", plot.title, plot.file());
+        }
+        out += "| what | reference | measured | error | tolerance | verdict | note |\n|---|---|---|---|---|---|---|\n";
+        for r in &d.section.rows {
+            let _ = writeln!(
+                out,
+                "| {} | {} | {} | {} | {} | {} | {} |",
+                r.what, r.reference, r.measured, r.error, r.tolerance, r.verdict, r.note
+            );
+        }
+    }
+    out
+}
+
+/// The anchor that a heading gets on the usual sites.
+fn anchor(done: &Done) -> String {
+    let heading = format!("{} {}", done.number, done.title).to_lowercase();
+    let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+}
