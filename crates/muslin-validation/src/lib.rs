@@ -1,6 +1,6 @@
 //! Mechanics with a known answer, and how close Muslin comes to it.
 //!
-//! [`TESTS`] lists the tests; each gives a [`Section`](report::Section) of rows (reference, measured, error, tolerance, verdict) and
+//! [`TESTS`] lists the tests; each gives a [`Section`] of rows (reference, measured, error, tolerance, verdict) and
 //! plots. `cargo xtask validate` runs them and writes `validation/README.md`. Everything goes through the public interface
 //! of the library: scenes as text, or the formulas of the energies where a test is algebra.
 

@@ -18,8 +18,8 @@
 //! There is no scheme of a higher order: Runge and Kutta's of the fourth takes four evaluations for a limit of 2.83/ω, so
 //! a stiff cloth, whose step the limit dictates, would pay nearly three times as much.
 //!
-//! With damping the limit is smaller, h²ω² + 2hc < 4 ([`spectrum`](super::spectrum)). It is measured at the start of each frame and
-//! stands in the report; the resistance of the air is not in it. A run that is over it ends as soon as an edge changes by [`LEAP`]
+//! With damping the limit is smaller, h²ω² + 2hc < 4 (`spectrum.rs`). It is measured at the start of each frame and
+//! stands in the report; the resistance of the air is not in it. A run that is over it ends as soon as an edge changes by `LEAP`
 //! times its length in one substep, which no sound motion does.
 //!
 //! `residual` in the report: zero, since nothing is left unsolved.

@@ -36,7 +36,7 @@
 //! **Linear systems.** Sparse Cholesky with a symbolic analysis made once, or conjugate gradients with a block-diagonal
 //! preconditioner; `auto` takes the first up to a number of vertices where memory and time cross.
 //!
-//! Contact is a stiff potential while the iterations run ([`Cushions`]); what depth is left is projected at the end.
+//! Contact is a stiff potential while the iterations run (`cushions.rs`); what depth is left is projected at the end.
 //! Iterations start from xⁿ, where a vertex at rest only just touches: contact and its friction take some four of them, and one
 //! alone is not enough where there are bodies.
 //!

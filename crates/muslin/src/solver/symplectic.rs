@@ -8,7 +8,7 @@
 //! their sums; they are added colour by colour, as a projection would move the vertices.
 //!
 //! The stretch of a stiff cloth sets the step, h < 2/ω, and its bending is slower by orders of magnitude. So a quadratic term
-//! (`isometric`), whose fastest frequency ω′ is the same in every state, acts only in every n-th substep, with n times the force, while n h ω′ stays below [`SLOW`]: impulses, as in
+//! (`isometric`), whose fastest frequency ω′ is the same in every state, acts only in every n-th substep, with n times the force, while n h ω′ stays below 1/16: impulses, as in
 //! molecular dynamics [Grubmüller et al. 1991; Tuckerman, Berne, Martyna 1992], which keep the scheme symplectic. What they leave
 //! is a ripple of the velocity of n h w f.
 //!

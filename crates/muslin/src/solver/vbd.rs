@@ -25,7 +25,7 @@
 //! sweeps, against explicit steps far below their limit) it brings the excess of the largest strain from 0.9 to 0.2 percentage
 //! points, and halves the residual; 0.9 gets as near and leaves more residual, and with five sweeps both leave more than none does.
 //!
-//! **Contact** is a stiff potential while the sweeps run ([`Cushions`]), in the block of each vertex; what depth is left is projected at the
+//! **Contact** is a stiff potential while the sweeps run (`cushions.rs`), in the block of each vertex; what depth is left is projected at the
 //! end. Friction takes the normal force at the end of the last sweep, fixed during a sweep, so that each sweep lowers one
 //! function. A vertex that a body presses on is not extrapolated: it would be thrown in or out.
 //!
