@@ -200,11 +200,11 @@ impl Chain {
             [length * (libm::cos(angle) - 1.0), y, length * libm::sin(angle)]
         };
         // Vertices 3k are put exactly above each other.
-        let exact = |i: usize| if i % 3 == 0 { [0.0, -length * (i / 3) as f64, 0.0] } else { point(i) };
+        let exact = |i: usize| if i.is_multiple_of(3) { [0.0, -length * (i / 3) as f64, 0.0] } else { point(i) };
         let count = 3 * links + 3;
         let triangle = |i: usize| {
             let [a, b, c] = [i, i + 1, i + 2].map(|v| v as u32);
-            if i % 2 == 0 { [a, b, c] } else { [a, c, b] }
+            if i.is_multiple_of(2) { [a, b, c] } else { [a, c, b] }
         };
         let mesh = Mesh {
             positions: (0..count).map(exact).collect(),
