@@ -248,6 +248,7 @@ impl Scheme for Projective {
         system.fit(substep.model, &motion.inverse_masses, substep.step)?;
         motion.positions.copy_from_slice(&motion.predicted);
         self.pushes.fill(Vec3::ZERO);
+        self.lifted.copy_from_slice(&motion.previous);
         let mut largest: f64 = 0.0;
         for _ in 0..self.iterations {
             self.descend(substep.context, motion, substep.step);

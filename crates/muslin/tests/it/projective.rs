@@ -327,3 +327,22 @@ fn the_bits_do_not_depend_on_the_number_of_threads_or_on_a_snapshot() {
     run(&mut resumed, 4);
     assert_eq!(resumed.state().hash(), alone.state().hash(), "after a snapshot");
 }
+
+/// What a pin holds stands still, whether or not there is a body somewhere.
+#[test]
+fn held_vertices_have_no_velocity_beside_a_body() {
+    let mut simulation = simulation(
+        r#"
+        solver = { kind = "projective" }
+        [[cloth]]
+        grid = { size = [1, 1], cells = [4, 4] }
+        translate = [0, 1, 0]
+        pins = [{ select = "all" }]
+        [[collider]]
+        sphere = { center = [0, 0, 0], radius = 0.2 }
+        "#,
+    );
+    run(&mut simulation, 3);
+    let fastest = simulation.state().velocities.iter().map(|v| v.norm()).fold(0.0, f64::max);
+    assert!(fastest < 1e-12, "{fastest} m/s");
+}
