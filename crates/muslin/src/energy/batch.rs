@@ -118,6 +118,10 @@ pub trait Term:
     fn is_quadratic(&self) -> bool;
     /// Number of elements.
     fn element_count(&self) -> usize;
+    /// Vertices of each element.
+    fn width(&self) -> usize;
+    /// The vertices of one element.
+    fn stencil(&self, element: usize) -> &[u32];
     /// Number of colours.
     fn color_count(&self) -> usize;
     /// Σψ, in J.
@@ -135,6 +139,14 @@ impl<E: Energy<N>, const N: usize> Term for Batch<E, N> {
 
     fn element_count(&self) -> usize {
         self.stencils.len()
+    }
+
+    fn width(&self) -> usize {
+        N
+    }
+
+    fn stencil(&self, element: usize) -> &[u32] {
+        &self.stencils[element]
     }
 
     fn color_count(&self) -> usize {

@@ -31,7 +31,7 @@
 
 use super::dihedral::{angle, angle_gradient};
 use super::isometric::{cast_weights, cotangent_weights, weighted_sum};
-use super::stiffness::{DAMPING, physical};
+use super::stiffness::{DAMPING, RIGIDITY};
 use super::{Batch, Blocks, Energy, EnergyKind, Forms, Row, Site, Stiffness, Term};
 use crate::math::{Mat3, Scalar, Small, Vec3};
 use crate::parameter::{Entry, Settings};
@@ -45,7 +45,7 @@ pub const KIND: EnergyKind = EnergyKind {
         name: CubicShell::NAME,
         summary: "cubic bending for nearly inextensible shells; keeps a curved rest shape",
         source: "Garg, Grinspun, Wardetzky, Zorin 2007, Cubic Shells",
-        parameters: &[physical("N·m", 1e-5, "bending rigidity B: ½Bκ² per area of a cylinder"), DAMPING],
+        parameters: &[RIGIDITY, DAMPING],
         one_of: &["stiffness"],
     },
     assemble,

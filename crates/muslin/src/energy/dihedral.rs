@@ -41,7 +41,7 @@
 //!
 //! [Müller et al. 2007, §4.1 and appendix], [Grinspun et al. 2003], [Tamstorf, Grinspun 2013] for the gradients.
 
-use super::stiffness::{DAMPING, K, compliance, physical};
+use super::stiffness::{DAMPING, K, RIGIDITY, compliance};
 use super::{Batch, Blocks, Energy, EnergyKind, Forms, Row, Site, Stiffness, Term, derivative, energy_of, force_of};
 use crate::math::{Mat3, Scalar, Vec3};
 use crate::parameter::{Entry, Settings};
@@ -55,12 +55,7 @@ pub const KIND: EnergyKind = EnergyKind {
         name: Dihedral::NAME,
         summary: "the signed angle between neighbouring triangles; keeps a curved rest shape",
         source: "Müller et al. 2007, Position Based Dynamics, §4.1; Grinspun et al. 2003, Discrete Shells",
-        parameters: &[
-            physical("N·m", 1e-5, "bending rigidity B: ½Bκ² per area of a cylinder"),
-            compliance("1/(N·m)"),
-            K,
-            DAMPING,
-        ],
+        parameters: &[RIGIDITY, compliance("1/(N·m)"), K, DAMPING],
         one_of: &["stiffness", "compliance", "k"],
     },
     assemble,

@@ -27,7 +27,7 @@
 //!
 //! [Bergou et al. 2006], [Bender et al. 2014, §4.3].
 
-use super::stiffness::{DAMPING, K, compliance, physical};
+use super::stiffness::{DAMPING, K, RIGIDITY, compliance};
 use super::{
     Batch, Blocks, Energy, EnergyKind, Forms, LinearRow, Pull, Row, Site, Stiffness, Term, energy_of, force_of,
 };
@@ -46,12 +46,7 @@ pub const KIND: EnergyKind = EnergyKind {
         name: Isometric::NAME,
         summary: "quadratic bending for flat-cut, nearly inextensible cloth",
         source: "Bergou et al. 2006, A Quadratic Bending Model for Inextensible Surfaces; raw forms: Bender et al. 2014",
-        parameters: &[
-            physical("N·m", 1e-5, "bending rigidity B: ½Bκ² per area of a cylinder"),
-            compliance("1/J"),
-            K,
-            DAMPING,
-        ],
+        parameters: &[RIGIDITY, compliance("1/J"), K, DAMPING],
         one_of: &["stiffness", "compliance", "k"],
     },
     assemble,

@@ -25,7 +25,7 @@
 //! [Bouaziz, Martin, Liu, Kavan, Pauly 2014, §5.3].
 
 use super::isometric::{cast_weights, cotangent_weights, weighted_sum};
-use super::stiffness::{DAMPING, K, compliance, physical};
+use super::stiffness::{DAMPING, K, RIGIDITY, compliance};
 use super::{Batch, Blocks, Energy, EnergyKind, Forms, Pull, Row, Site, Stiffness, Term, energy_of, force_of};
 use crate::math::{Mat3, Scalar, Vec3};
 use crate::parameter::{Entry, Settings};
@@ -39,12 +39,7 @@ pub const KIND: EnergyKind = EnergyKind {
         name: Projective::NAME,
         summary: "quadratic bending that keeps the size of a curve, but not whether it is a hill or a valley",
         source: "Bouaziz et al. 2014, Projective Dynamics: Fusing Constraint Projections for Fast Simulation, §5.3",
-        parameters: &[
-            physical("N·m", 1e-5, "bending rigidity B: ½Bκ² per area of a cylinder"),
-            compliance("m²/J"),
-            K,
-            DAMPING,
-        ],
+        parameters: &[RIGIDITY, compliance("m²/J"), K, DAMPING],
         one_of: &["stiffness", "compliance", "k"],
     },
     assemble,

@@ -61,7 +61,7 @@
 
 use super::isometric::{cast_weights, weighted_sum};
 use super::patch::{Element, MOST, Patches, Sum};
-use super::stiffness::{DAMPING, physical};
+use super::stiffness::{DAMPING, RIGIDITY};
 use super::{Batch, Blocks, Energy, EnergyKind, Forms, LinearRow, Row, Site, Stiffness, Term, energy_of, force_of};
 use crate::math::{Mat3, Scalar, Vec3};
 use crate::parameter::{Entry, Kind, Parameter, Setting, Settings};
@@ -79,7 +79,7 @@ pub const KIND: EnergyKind = EnergyKind {
         summary: "a plate with a Poisson ratio that is right on every mesh; keeps a curved rest shape",
         source: "Grinspun et al. 2006, Computing Discrete Shape Operators on General Meshes; weights of its own",
         parameters: &[
-            physical("N·m", 1e-5, "bending rigidity B: ½Bκ² per area of a cylinder"),
+            RIGIDITY,
             Parameter {
                 name: "poisson",
                 unit: "",

@@ -33,7 +33,7 @@
 //! the network.
 
 use super::network::{self, Member, Sheet};
-use super::stiffness::{DAMPING, K, compliance, modulus, physical};
+use super::stiffness::{DAMPING, K, YOUNG, compliance, modulus};
 use super::{
     Batch, Blocks, Energy, EnergyKind, Forms, PairRow, Pull, Requirement, Row, Site, Stiffness, Term, energy_of,
     force_of,
@@ -54,7 +54,7 @@ pub const KIND: EnergyKind = EnergyKind {
         summary: "a spring on every edge; the distance constraint of PBD and XPBD",
         source: "Müller et al. 2007, Position Based Dynamics; Macklin et al. 2016, XPBD; constants: Van Gelder 1998",
         parameters: &[
-            physical("N/m", 1000.0, "in-plane stiffness Y: Young's modulus × thickness"),
+            YOUNG,
             compliance("m/N"),
             K,
             DAMPING,

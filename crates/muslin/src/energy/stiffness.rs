@@ -45,6 +45,12 @@ pub(super) const fn physical(unit: &'static str, default: f64, meaning: &'static
     Parameter { name: "stiffness", unit, kind: Kind::Positive, default: Some(Setting::Number(default)), meaning }
 }
 
+/// B of a bend model.
+pub(super) const RIGIDITY: Parameter = physical("N·m", 1e-5, "bending rigidity B: ½Bκ² per area of a cylinder");
+
+/// Y of a stretch model.
+pub(super) const YOUNG: Parameter = physical("N/m", 1000.0, "in-plane stiffness Y: Young's modulus × thickness");
+
 /// α, given directly.
 pub(super) const fn compliance(unit: &'static str) -> Parameter {
     Parameter {

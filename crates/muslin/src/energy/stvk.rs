@@ -19,7 +19,7 @@
 //! [Bonet, Wood 2008, "Nonlinear Continuum Mechanics for Finite Element Analysis"], [Volino, Magnenat-Thalmann, Faure 2009] for cloth.
 
 use super::membrane::{Condition, Law, Membrane, Modes, Moduli, Symmetric, Tangent};
-use super::stiffness::{DAMPING, POISSON, physical};
+use super::stiffness::{DAMPING, POISSON, YOUNG};
 use super::{EnergyKind, Forms};
 use crate::math::{Mat3, Scalar, Vec3};
 use crate::parameter::Entry;
@@ -33,7 +33,7 @@ pub const KIND: EnergyKind = EnergyKind {
         name: Stvk::NAME,
         summary: "St Venant-Kirchhoff triangles: a sheet of Young's modulus and Poisson's ratio on any mesh",
         source: "Bonet, Wood 2008, Nonlinear Continuum Mechanics; Volino, Magnenat-Thalmann, Faure 2009",
-        parameters: &[physical("N/m", 1000.0, "in-plane stiffness Y: Young's modulus × thickness"), POISSON, DAMPING],
+        parameters: &[YOUNG, POISSON, DAMPING],
         one_of: &[],
     },
     assemble: Membrane::<Stvk>::assemble,

@@ -31,8 +31,6 @@ pub struct Instant<'a> {
 
 /// The sums of one term.
 pub trait Elastic {
-    /// The vertices of every element, in the order of the batch.
-    fn each_stencil(&self, visit: &mut dyn FnMut(&[u32]));
     /// How many numbers [`values`](Self::values) gives.
     fn piece_count(&self) -> usize;
     /// Σψ + D, in J, in pieces: those of this worker's share, at `first` of `out` and on.
@@ -40,8 +38,6 @@ pub trait Elastic {
     /// Adds ∂(ψ + D)/∂x, in N, to each vertex; a barrier after each colour.
     fn add_gradient(&self, worker: &Worker<'_>, at: Instant<'_>, out: &Shared<'_, Vec3<f64>>);
     /// Adds ∂²(ψ + D)/∂xᵢ∂xⱼ, in N/m, to the blocks that `slots` names, N² for each element; a barrier after each colour.
-    ///
-    /// A slot of `u32::MAX` is one that is not wanted.
     fn add_stiffness(
         &self,
         worker: &Worker<'_>,
@@ -94,10 +90,6 @@ pub(super) fn drag_value<C: Constraint<f64, N>, const N: usize>(row: &C, pull: C
 pub(super) type Moved<E, const N: usize> = <<E as Energy<N>>::Row<f64> as Constraint<f64, N>>::Multiplier;
 
 impl<E: Energy<N>, const N: usize> Elastic for Batch<E, N> {
-    fn each_stencil(&self, visit: &mut dyn FnMut(&[u32])) {
-        self.stencils().iter().for_each(|stencil| visit(stencil));
-    }
-
     fn piece_count(&self) -> usize {
         self.stencils().len().div_ceil(PIECE)
     }
@@ -151,13 +143,11 @@ impl<E: Energy<N>, const N: usize> Elastic for Batch<E, N> {
                 for i in 0..N {
                     for j in 0..N {
                         let slot = slots[(e * N + i) * N + j];
-                        if slot != u32::MAX {
-                            let mut block = out.get(slot as usize) + blocks[i][j];
-                            if let Some(drag) = &drag {
-                                block += drag[i][j] * rate;
-                            }
-                            out.set(slot as usize, block);
+                        let mut block = out.get(slot as usize) + blocks[i][j];
+                        if let Some(drag) = &drag {
+                            block += drag[i][j] * rate;
                         }
+                        out.set(slot as usize, block);
                     }
                 }
             }

@@ -31,7 +31,7 @@
 use super::spectrum::{Mode, Spectrum};
 use super::stepped::{Motion, Outcome, Scheme, Stepped, Substep};
 use super::symplectic::Symplectic;
-use super::{Context, Instant, Need, SolverKind, StepError, substeps};
+use super::{Context, Instant, Need, SolverKind, StepError, count, substeps};
 use crate::math::Vec3;
 use crate::model::Model;
 use crate::parallel::Shared;
@@ -47,8 +47,8 @@ pub const KIND: SolverKind = SolverKind {
         one_of: &[],
     },
     build: |settings| match (settings.choice("scheme"), settings.choice("precision")) {
-        (Some("symplectic"), Some("f32")) => Box::new(Symplectic::new(count(settings))),
-        _ => Box::new(Stepped::new(Explicit::new(settings), count(settings))),
+        (Some("symplectic"), Some("f32")) => Box::new(Symplectic::new(count(settings, "substeps"))),
+        _ => Box::new(Stepped::new(Explicit::new(settings), count(settings, "substeps"))),
     },
     reads_k: false,
     reads_damping: true,
@@ -81,11 +81,6 @@ enum Order {
     Verlet,
 }
 
-/// Substeps of a frame.
-fn count(settings: &Settings) -> u32 {
-    settings.integer("substeps").and_then(|n| u32::try_from(n).ok()).unwrap_or(1).max(1)
-}
-
 struct Explicit {
     order: Order,
     substeps: u32,
@@ -108,7 +103,7 @@ impl Explicit {
                 Some("verlet") => Order::Verlet,
                 _ => Order::Symplectic,
             },
-            substeps: count(settings),
+            substeps: count(settings, "substeps"),
             spectrum: Spectrum::default(),
             limit: f64::INFINITY,
             velocities: Vec::new(),

@@ -268,6 +268,11 @@ pub fn find(name: &str) -> Option<&'static SolverKind> {
 pub const SOLVERS: &[SolverKind] =
     &[xpbd::KIND, pbd::KIND, newton::KIND, vbd::KIND, projective::KIND, explicit::KIND, shape_matching::KIND];
 
+/// A whole number of at least one, whose range the scene has checked.
+fn count(settings: &Settings, name: &str) -> u32 {
+    settings.integer(name).and_then(|n| u32::try_from(n).ok()).unwrap_or(1).max(1)
+}
+
 const fn substeps(default: i64) -> Parameter {
     Parameter {
         name: "substeps",

@@ -17,7 +17,7 @@ use std::sync::Mutex;
 
 use super::script::{Obstacle, Script};
 use super::sweep::Sweep;
-use super::{Context, Particle, Solver, Stages, StepError, StepReport, Stopwatch};
+use super::{Context, Particle, Solver, Stages, StepError, StepReport, Stopwatch, count};
 use crate::collision::Probe;
 use crate::energy::Term;
 use crate::energy::contact;
@@ -39,8 +39,7 @@ pub(super) struct Plan {
 impl Plan {
     /// From a solver's settings, whose ranges the scene has checked.
     fn read(settings: &Settings) -> Self {
-        let count = |name| settings.integer(name).and_then(|n| u32::try_from(n).ok()).unwrap_or(1).max(1);
-        Self { substeps: count("substeps"), iterations: count("iterations") }
+        Self { substeps: count(settings, "substeps"), iterations: count(settings, "iterations") }
     }
 }
 

@@ -42,7 +42,7 @@
 
 use super::linear::ScalarCholesky;
 use super::stepped::{Motion, Outcome, Scheme, Stepped, Substep};
-use super::{Context, Instant, Need, SolverKind, StepError, iterations, substeps};
+use super::{Context, Instant, Need, SolverKind, StepError, count, iterations, substeps};
 use crate::energy::{Batch, Energy, contact};
 use crate::math::Vec3;
 use crate::model::Model;
@@ -63,11 +63,6 @@ pub const KIND: SolverKind = SolverKind {
     reads_damping: true,
     needs: Need::Projections,
 };
-
-/// A whole number of the settings.
-pub(super) fn count(settings: &Settings, name: &str) -> u32 {
-    settings.integer(name).and_then(|n| u32::try_from(n).ok()).unwrap_or(1)
-}
 
 /// Is told the vertices of an element, its weights and its stiffness.
 pub type Visit<'a> = dyn FnMut(&[u32], &[f64], f64) + 'a;

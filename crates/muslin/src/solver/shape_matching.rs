@@ -26,9 +26,8 @@
 //!
 //! [Müller et al. 2005, Meshless Deformations Based on Shape Matching], [Rivers, James 2007].
 
-use super::projective::count;
 use super::stepped::{Motion, Outcome, Scheme, Stepped, Substep};
-use super::{Context, Need, SolverKind, StepError, substeps};
+use super::{Context, Need, SolverKind, StepError, count, substeps};
 use crate::energy::shape_matching::{Clusters, Mode, Patch};
 use crate::math::Vec3;
 use crate::model::Model;
@@ -38,7 +37,7 @@ use crate::parameter::{Entry, Kind, Parameter, Setting, Settings};
 pub const KIND: SolverKind = SolverKind {
     entry: Entry {
         name: "shape_matching",
-        summary: "clusters that pull their vertices back into shape: fast, never unstable, not mechanics",
+        summary: "clusters that pull their vertices back into shape: fast, not mechanics",
         source: "Müller et al. 2005, Meshless Deformations Based on Shape Matching; Rivers, James 2007, FastLSM",
         parameters: &[substeps(4), REGION, MODE, BETA, RELAXATION],
         one_of: &[],

@@ -133,10 +133,14 @@ impl Spectrum {
     /// The stiffest mode around the current positions, with the damping of the material in a step of `step` seconds.
     pub(super) fn measure(&mut self, context: &Context<'_>, motion: &Motion, step: f64) -> Mode {
         let (model, count) = (context.model, motion.positions.len());
-        let mut products = if self.only.is_some() { TERM_PRODUCTS } else { LATER_PRODUCTS };
-        if self.best.d.len() != count {
+        let is_first = self.best.d.len() != count;
+        let products = match self.only {
+            Some(_) => TERM_PRODUCTS,
+            None if is_first => FIRST_PRODUCTS,
+            None => LATER_PRODUCTS,
+        };
+        if is_first {
             self.best.d = (0..count).map(scatter).collect();
-            products = products.max(if self.only.is_some() { TERM_PRODUCTS } else { FIRST_PRODUCTS });
         }
         for direction in [&mut self.best, &mut self.ascent, &mut self.last] {
             direction.resize(count);

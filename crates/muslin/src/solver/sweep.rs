@@ -122,6 +122,98 @@ pub(super) trait Measure<E: Energy<N>, R: Real, const N: usize> {
     fn measure<S: Bundle<R>>(&self, rest: &E::Rest<S>, element: &Element<'_, S, N>) -> S;
 }
 
+/// Which elements: the index of the first, and the vertices of each.
+#[derive(Clone, Copy)]
+struct Stencils<'a, const N: usize> {
+    index: usize,
+    stencils: &'a [[u32; N]],
+}
+
+/// What is done at an element, or as many as `S` has lanes.
+trait Work<E: Energy<N>, R: Real, const N: usize> {
+    /// # Safety
+    /// The sweep must have as many particles, now and previous, as the batch of the stencils has vertices.
+    unsafe fn element<S: Bundle<R>>(
+        &mut self,
+        sweep: &Sweep<'_, R>,
+        rest: &E::Rest<S>,
+        place: Stencils<'_, N>,
+        arm: impl Fn(usize) -> Vec3<S>,
+    );
+}
+
+/// Moves the vertices from where they are.
+struct Move<'a, V> {
+    visitor: &'a V,
+}
+
+impl<E: Energy<N>, R: Real, V: Visit<E, R, N>, const N: usize> Work<E, R, N> for Move<'_, V> {
+    #[inline(always)]
+    unsafe fn element<S: Bundle<R>>(
+        &mut self,
+        sweep: &Sweep<'_, R>,
+        rest: &E::Rest<S>,
+        place: Stencils<'_, N>,
+        arm: impl Fn(usize) -> Vec3<S>,
+    ) {
+        // SAFETY: by the caller's promise.
+        let mut element = unsafe { Sweep::load(sweep.particles, place, arm) };
+        self.visitor.visit(rest, &mut element);
+        // SAFETY: as before.
+        unsafe { sweep.store(&element) };
+    }
+}
+
+/// Adds what the elements move, seen at the start of the substep, to where the vertices are.
+struct Add<'a, V> {
+    visitor: &'a V,
+}
+
+impl<E: Energy<N>, R: Real, V: Visit<E, R, N>, const N: usize> Work<E, R, N> for Add<'_, V> {
+    #[inline(always)]
+    unsafe fn element<S: Bundle<R>>(
+        &mut self,
+        sweep: &Sweep<'_, R>,
+        rest: &E::Rest<S>,
+        place: Stencils<'_, N>,
+        arm: impl Fn(usize) -> Vec3<S>,
+    ) {
+        // SAFETY: by the caller's promise.
+        let mut element = unsafe { Sweep::load(sweep.previous, place, arm) };
+        let start = element.u;
+        self.visitor.visit(rest, &mut element);
+        for i in 0..N {
+            // SAFETY: as before.
+            let (now, w) = S::load(|lane| unsafe { sweep.particles.get_unchecked(element.stencils[lane][i] as usize) });
+            element.u[i] = now + (element.u[i] - start[i]);
+            element.w[i] = w;
+        }
+        // SAFETY: as before.
+        unsafe { sweep.store(&element) };
+    }
+}
+
+/// The largest number so far.
+struct Largest<'a, M, R> {
+    measure: &'a M,
+    largest: R,
+}
+
+impl<E: Energy<N>, R: Real, M: Measure<E, R, N>, const N: usize> Work<E, R, N> for Largest<'_, M, R> {
+    #[inline(always)]
+    unsafe fn element<S: Bundle<R>>(
+        &mut self,
+        sweep: &Sweep<'_, R>,
+        rest: &E::Rest<S>,
+        place: Stencils<'_, N>,
+        arm: impl Fn(usize) -> Vec3<S>,
+    ) {
+        // SAFETY: by the caller's promise.
+        let element = unsafe { Sweep::load(sweep.particles, place, arm) };
+        self.largest = self.largest.max(self.measure.measure(rest, &element).largest());
+    }
+}
+
 impl<R: Real> Sweep<'_, R> {
     /// Whether λ is wanted after this sweep or known from earlier ones.
     pub(super) fn keeps_multipliers(&self) -> bool {
@@ -173,34 +265,7 @@ impl<R: Real> Sweep<'_, R> {
         R::Wide: Bundle<R>,
         Batch<E, N>: WideRest<R, E, N>,
     {
-        assert!(self.particles.len() >= batch.vertex_count(), "a state smaller than its model");
-        let lanes = R::Wide::LANES;
-        let mut first_bundle = 0;
-        for color in batch.colors() {
-            let bundles = color.len() / lanes;
-            let wide = &batch.wide_rest()[first_bundle..first_bundle + bundles];
-            for bundle in worker.share(0..bundles) {
-                // SAFETY: the length is checked above.
-                let mut element = unsafe {
-                    let arms = self.first_arm + (first_bundle + bundle) * (N - 1);
-                    self.load(batch.stencils(), color.start + bundle * lanes, |i| self.arms.get(arms + i - 1))
-                };
-                visitor.visit(&wide[bundle], &mut element);
-                // SAFETY: as before.
-                unsafe { self.store(&element) };
-            }
-            if worker.leads() {
-                for e in color.start + bundles * lanes..color.end {
-                    // SAFETY: the length is checked above.
-                    let mut element = unsafe { self.load(batch.stencils(), e, |i| self.arm(&batch.stencils()[e], i)) };
-                    visitor.visit(&E::cast::<R>(&batch.rest()[e..=e]), &mut element);
-                    // SAFETY: as before.
-                    unsafe { self.store(&element) };
-                }
-            }
-            first_bundle += bundles;
-            worker.barrier();
-        }
+        self.walk(batch, worker, &mut Move { visitor });
     }
 
     /// As [`visit`](Self::visit), but elements are seen as they were at the start of the substep, and what they move is added
@@ -215,58 +280,7 @@ impl<R: Real> Sweep<'_, R> {
         R::Wide: Bundle<R>,
         Batch<E, N>: WideRest<R, E, N>,
     {
-        assert!(self.particles.len() >= batch.vertex_count(), "a state smaller than its model");
-        assert!(self.previous.len() >= batch.vertex_count(), "a state smaller than its model");
-        let lanes = R::Wide::LANES;
-        let mut first_bundle = 0;
-        for color in batch.colors() {
-            let bundles = color.len() / lanes;
-            let wide = &batch.wide_rest()[first_bundle..first_bundle + bundles];
-            for bundle in worker.share(0..bundles) {
-                // SAFETY: the lengths are checked above.
-                unsafe {
-                    let arms = self.first_arm + (first_bundle + bundle) * (N - 1);
-                    let first = color.start + bundle * lanes;
-                    self.add(batch.stencils(), first, |i| self.arms.get(arms + i - 1), &wide[bundle], visitor);
-                }
-            }
-            if worker.leads() {
-                for e in color.start + bundles * lanes..color.end {
-                    let rest = E::cast::<R>(&batch.rest()[e..=e]);
-                    // SAFETY: the lengths are checked above.
-                    unsafe { self.add(batch.stencils(), e, |i| self.arm(&batch.stencils()[e], i), &rest, visitor) };
-                }
-            }
-            first_bundle += bundles;
-            worker.barrier();
-        }
-    }
-
-    /// Visits as many elements as `S` has lanes, and adds what they move.
-    ///
-    /// # Safety
-    /// As for [`load`](Self::load), of particles and of previous ones.
-    #[inline(always)]
-    unsafe fn add<E: Energy<N>, S: Bundle<R>, const N: usize>(
-        &self,
-        stencils: &[[u32; N]],
-        first: usize,
-        arm: impl Fn(usize) -> Vec3<S>,
-        rest: &E::Rest<S>,
-        visitor: &impl Visit<E, R, N>,
-    ) {
-        // SAFETY: by the caller's promise.
-        let mut element = unsafe { self.load_from(self.previous, stencils, first, arm) };
-        let start = element.u;
-        visitor.visit(rest, &mut element);
-        for i in 0..N {
-            // SAFETY: as before.
-            let (now, w) = S::load(|lane| unsafe { self.particles.get_unchecked(element.stencils[lane][i] as usize) });
-            element.u[i] = now + (element.u[i] - start[i]);
-            element.w[i] = w;
-        }
-        // SAFETY: as before.
-        unsafe { self.store(&element) };
+        self.walk(batch, worker, &mut Add { visitor });
     }
 
     /// The largest of a number over the elements of this worker's share.
@@ -281,31 +295,48 @@ impl<R: Real> Sweep<'_, R> {
         R::Wide: Bundle<R>,
         Batch<E, N>: WideRest<R, E, N>,
     {
+        let mut largest = Largest { measure, largest: R::ZERO };
+        self.walk(batch, worker, &mut largest);
+        largest.largest.to_f64()
+    }
+
+    /// Goes over this worker's share of every colour: full bundles first, and the leader over what is left of it; a barrier stands
+    /// after each colour.
+    #[inline(always)]
+    fn walk<E: Energy<N>, const N: usize>(
+        &self,
+        batch: &Batch<E, N>,
+        worker: &Worker<'_>,
+        work: &mut impl Work<E, R, N>,
+    ) where
+        R::Wide: Bundle<R>,
+        Batch<E, N>: WideRest<R, E, N>,
+    {
         assert!(self.particles.len() >= batch.vertex_count(), "a state smaller than its model");
+        assert!(self.previous.len() >= batch.vertex_count(), "a state smaller than its model");
         let lanes = R::Wide::LANES;
         let mut first_bundle = 0;
-        let mut largest = R::ZERO;
         for color in batch.colors() {
             let bundles = color.len() / lanes;
             let wide = &batch.wide_rest()[first_bundle..first_bundle + bundles];
             for bundle in worker.share(0..bundles) {
-                // SAFETY: the length is checked above.
-                let element = unsafe {
-                    let arms = self.first_arm + (first_bundle + bundle) * (N - 1);
-                    self.load(batch.stencils(), color.start + bundle * lanes, |i| self.arms.get(arms + i - 1))
-                };
-                largest = largest.max(measure.measure(&wide[bundle], &element).largest());
+                let arms = self.first_arm + (first_bundle + bundle) * (N - 1);
+                let stencils = &batch.stencils()[color.start + bundle * lanes..][..lanes];
+                let place = Stencils { index: color.start + bundle * lanes, stencils };
+                // SAFETY: the lengths are checked above.
+                unsafe { work.element(self, &wide[bundle], place, |i| self.arms.get(arms + i - 1)) };
             }
             if worker.leads() {
                 for e in color.start + bundles * lanes..color.end {
-                    // SAFETY: the length is checked above.
-                    let element = unsafe { self.load(batch.stencils(), e, |i| self.arm(&batch.stencils()[e], i)) };
-                    largest = largest.max(measure.measure(&E::cast::<R>(&batch.rest()[e..=e]), &element));
+                    let rest = E::cast::<R>(&batch.rest()[e..=e]);
+                    let place = Stencils { index: e, stencils: &batch.stencils()[e..=e] };
+                    // SAFETY: the lengths are checked above.
+                    unsafe { work.element(self, &rest, place, |i| self.arm(&batch.stencils()[e], i)) };
                 }
             }
             first_bundle += bundles;
+            worker.barrier();
         }
-        largest.to_f64()
     }
 
     /// The arm of a single element.
@@ -313,36 +344,20 @@ impl<R: Real> Sweep<'_, R> {
         (self.origins[stencil[i] as usize] - self.origins[stencil[0] as usize]).cast()
     }
 
-    /// Reads the vertices of as many elements as `S` has lanes; `arm` gives the arm of their vertex `i`, from 1 up.
+    /// Reads the vertices of as many elements as `S` has lanes from the displacements of some time; `arm` gives the arm of
+    /// their vertex `i`, from 1 up.
     ///
     /// # Safety
-    /// There must be as many particles as the batch of the stencils has vertices; the batch has verified that its
+    /// There must be as many displacements as the batch of the stencils has vertices; the batch has verified that its
     /// stencils stay below that.
     #[inline(always)]
     unsafe fn load<'a, S: Bundle<R>, const N: usize>(
-        &self,
-        stencils: &'a [[u32; N]],
-        first: usize,
-        arm: impl Fn(usize) -> Vec3<S>,
-    ) -> Element<'a, S, N> {
-        // SAFETY: by the caller's promise.
-        unsafe { self.load_from(self.particles, stencils, first, arm) }
-    }
-
-    /// The same from the displacements of another time.
-    ///
-    /// # Safety
-    /// As for [`load`](Self::load), of those displacements.
-    #[inline(always)]
-    unsafe fn load_from<'a, S: Bundle<R>, const N: usize>(
-        &self,
         displacements: &Shared<'_, Particle<R>>,
-        stencils: &'a [[u32; N]],
-        first: usize,
+        place: Stencils<'a, N>,
         arm: impl Fn(usize) -> Vec3<S>,
     ) -> Element<'a, S, N> {
-        let stencils = &stencils[first..first + S::LANES];
-        let mut element = Element { index: first, stencils, u: [Vec3::ZERO; N], x: [Vec3::ZERO; N], w: [S::ZERO; N] };
+        let Stencils { index, stencils } = place;
+        let mut element = Element { index, stencils, u: [Vec3::ZERO; N], x: [Vec3::ZERO; N], w: [S::ZERO; N] };
         for i in 0..N {
             // SAFETY: by the caller's promise.
             (element.u[i], element.w[i]) =

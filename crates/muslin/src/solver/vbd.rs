@@ -44,7 +44,7 @@ use std::sync::Mutex;
 use super::cushions::Cushions;
 use super::elastic::drag_value;
 use super::stepped::{Motion, Outcome, Scheme, Stepped, Substep};
-use super::{Context, Need, SolverKind, StepError, iterations, substeps};
+use super::{Context, Need, SolverKind, StepError, count, iterations, substeps};
 use crate::energy::contact::Press;
 use crate::energy::{Batch, Constraint, Energy, Term};
 use crate::math::{Mat3, Small, Vec3};
@@ -57,15 +57,12 @@ use crate::topology::{Adjacency, Coloring, color_vertices};
 pub const KIND: SolverKind = SolverKind {
     entry: Entry {
         name: "vbd",
-        summary: "vertex block descent: implicit Euler, one vertex at a time; never unstable, cheap to stop early",
+        summary: "vertex block descent: implicit Euler, one vertex at a time; no matrix, and it may be stopped early",
         source: "Chen, Liu, Yang, Yuksel 2024, Vertex Block Descent; Wang 2015 for the acceleration",
         parameters: &[substeps(20), iterations(10), ACCELERATION],
         one_of: &[],
     },
-    build: |settings| {
-        let count = |name| settings.integer(name).and_then(|n| u32::try_from(n).ok()).unwrap_or(1).max(1);
-        Box::new(Stepped::new(Descent::new(settings, count("iterations")), count("substeps")))
-    },
+    build: |settings| Box::new(Stepped::new(Descent::new(settings), count(settings, "substeps"))),
     reads_k: false,
     reads_damping: true,
     needs: Need::Potentials,
@@ -81,12 +78,6 @@ const ACCELERATION: Parameter = Parameter {
 
 /// What the descent asks of a term: sums over the elements of one vertex.
 pub trait VertexBlocks {
-    /// Vertices of an element.
-    fn width(&self) -> usize;
-    /// Number of elements.
-    fn length(&self) -> usize;
-    /// The vertices of one element.
-    fn stencil(&self, element: usize) -> &[u32];
     /// Adds value, gradient and Hessian of Σ(ψ + D) in the position of one vertex, over the elements and their corners that
     /// `places` lists, as element × width + corner.
     fn add_block(&self, places: &[u32], around: &Around<'_>, sum: &mut Block);
@@ -131,18 +122,6 @@ impl<E: Energy<N>, const N: usize> Batch<E, N> {
 }
 
 impl<E: Energy<N>, const N: usize> VertexBlocks for Batch<E, N> {
-    fn width(&self) -> usize {
-        N
-    }
-
-    fn length(&self) -> usize {
-        self.stencils().len()
-    }
-
-    fn stencil(&self, element: usize) -> &[u32] {
-        &self.stencils()[element]
-    }
-
     fn add_block(&self, places: &[u32], around: &Around<'_>, sum: &mut Block) {
         let rate = self.damping() / around.step;
         for &place in places {
@@ -202,9 +181,9 @@ struct Descent {
 }
 
 impl Descent {
-    fn new(settings: &Settings, iterations: u32) -> Self {
+    fn new(settings: &Settings) -> Self {
         Self {
-            iterations,
+            iterations: count(settings, "iterations"),
             acceleration: settings.number("acceleration").unwrap_or(0.0),
             places: Vec::new(),
             coloring: Coloring::default(),
@@ -252,7 +231,7 @@ impl Descent {
             let width = term.width();
             let is_own = |vertex: u32, place: u32| {
                 let (e, i) = (place as usize / width, place as usize % width);
-                e < term.length() && term.stencil(e)[i] == vertex
+                e < term.element_count() && term.stencil(e)[i] == vertex
             };
             let apart = |e: usize| {
                 let stencil = term.stencil(e);
@@ -260,9 +239,9 @@ impl Descent {
                 (0..width).all(|i| (0..i).all(|j| stencil[i] == stencil[j] || color(i) != color(j)))
             };
             places.len() == count
-                && places.items.len() == width * term.length()
+                && places.items.len() == width * term.element_count()
                 && (0..count as u32).all(|v| places.of(v).iter().all(|&place| is_own(v, place)))
-                && (0..term.length()).all(apart)
+                && (0..term.element_count()).all(apart)
         };
         each_once
             && self.places.len() == model.terms.len()
@@ -292,7 +271,7 @@ impl Descent {
 fn places(term: &dyn Term, vertex_count: usize) -> Adjacency {
     let width = term.width();
     let pairs = || {
-        (0..term.length()).flat_map(move |e| {
+        (0..term.element_count()).flat_map(move |e| {
             let corners = term.stencil(e).iter().enumerate();
             corners.map(move |(i, &vertex)| (vertex, (e * width + i) as u32))
         })
@@ -537,7 +516,7 @@ mod tests {
             let substep = Substep { context: &context, model: &model, obstacles: script.obstacles(0), step, time: 0.0 };
             let predicted: Vec<_> =
                 state.positions.iter().zip(&state.velocities).map(|(x, v)| *x + *v * step).collect();
-            let mut descent = Descent::new(&Settings::default(), 1);
+            let mut descent = Descent::new(&Settings::default());
             descent.prepare(&context, &Motion::default(), step).unwrap();
             let mut forces = vec![0.0; model.masses.len() * model.colliders.len()];
             let mut positions = predicted.clone();
