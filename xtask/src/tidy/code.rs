@@ -13,10 +13,13 @@ const UNSAFE_ALLOWED: &[(&str, &str)] = &[
         "crates/muslin/src/parallel.rs",
         "threads share slices that a colouring or a fixed split makes disjoint, which the borrow checker cannot see",
     ),
+    ("crates/muslin/src/solver/frame.rs", "opens the arrays of a frame to the threads, once, with the argument"),
     (
         "crates/muslin/src/solver/position_based.rs",
-        "opens the arrays of a frame to the threads, once, with the argument",
+        "opens the multipliers to the threads, which have shares of the elements of a colour",
     ),
+    ("crates/muslin/src/solver/stream.rs", "skips bounds checks that were made when it was built"),
+    ("crates/muslin/src/solver/symplectic.rs", "opens the forces to the threads, which write in places of their own"),
     (
         "crates/muslin/src/solver/linear/conjugate_gradients.rs",
         "opens the vectors of a solve to the threads, which have shares of rows, with the argument",

@@ -6,7 +6,7 @@ use super::stiffness::DAMPING;
 use super::{Energy, Site, Stiffness};
 use crate::math::{Lanes, Real, Scalar, Vec3};
 use crate::parameter::Settings;
-use crate::solver::{Elastic, Place, pbd, projective, symplectic, vbd, xpbd};
+use crate::solver::{Elastic, Flow, Place, pbd, projective, vbd, xpbd};
 use crate::topology::color;
 
 /// The elements of one model, sorted by colour: elements of a colour share no vertex.
@@ -106,7 +106,7 @@ pub trait Term:
     + pbd::Project<f32>
     + pbd::Project<f64>
     + Elastic
-    + symplectic::Push<f32>
+    + Flow
     + projective::LocalStep
     + vbd::VertexBlocks
     + Send

@@ -131,9 +131,9 @@ impl Explicit {
 }
 
 /// The first vertex of an edge that leaps, or that is nowhere.
-pub(super) fn diverged(model: &Model, velocities: &[Vec3<f64>], step: f64) -> Option<usize> {
+pub(super) fn diverged(model: &Model, velocity: impl Fn(usize) -> Vec3<f64>, step: f64) -> Option<usize> {
     let leaps = |&([a, b], rest): &([u32; 2], f64)| {
-        let change = (velocities[b as usize] - velocities[a as usize]) * (step / (LEAP * rest));
+        let change = (velocity(b as usize) - velocity(a as usize)) * (step / (LEAP * rest));
         let is_sound = change.norm_squared() <= 1.0;
         (!is_sound).then_some(a as usize)
     };
@@ -183,7 +183,7 @@ impl Scheme for Explicit {
             motion.positions[i] += mean * h;
         }
         if h > self.limit
-            && let Some(vertex) = diverged(substep.model, &motion.velocities, h)
+            && let Some(vertex) = diverged(substep.model, |vertex| motion.velocities[vertex], h)
         {
             return Err(StepError::unstable(substep.model, vertex, h, self.limit, self.substeps));
         }

@@ -4,12 +4,15 @@
 
 mod cushions;
 mod elastic;
+mod frame;
 mod particle;
 mod position_based;
 mod script;
 mod spectrum;
 mod stepped;
+mod stream;
 mod sweep;
+mod symplectic;
 
 pub mod explicit;
 pub mod linear;
@@ -17,7 +20,6 @@ pub mod newton;
 pub mod pbd;
 pub mod projective;
 pub mod shape_matching;
-pub mod symplectic;
 pub mod vbd;
 pub mod xpbd;
 
@@ -25,6 +27,7 @@ pub use elastic::{Elastic, Instant};
 #[cfg(test)]
 pub(crate) use particle::Bundle;
 pub use particle::Particle;
+pub use stream::{Flow, Forces, Vertices};
 pub use sweep::{Place, Sweep};
 
 use crate::energy::Forms;

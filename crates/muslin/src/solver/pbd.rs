@@ -25,7 +25,7 @@
 
 use super::particle::Bundle;
 use super::position_based::{self, Sweeps};
-use super::sweep::{Element, Measure, Place, Sweep, Visit};
+use super::sweep::{Element, Measure, Sweep, Visit};
 use super::{Need, PRECISION, SolverKind, iterations, substeps};
 use crate::energy::{Batch, Constraint, Energy, Term, WideRest};
 use crate::math::{Real, Scalar};
@@ -49,11 +49,9 @@ pub const KIND: SolverKind = SolverKind {
 
 fn sweeps<R: Real>() -> Sweeps<R>
 where
-    dyn Term: Project<R> + Place<R>,
+    dyn Term: Project<R>,
 {
     Sweeps {
-        arm_count: |term| Place::<R>::arm_count(term),
-        place: |term, worker, origins, arms, first| Place::<R>::place(term, worker, origins, arms, first),
         parts: |_| 0,
         project: |term, worker, sweep| Project::<R>::project(term, worker, sweep),
         residual: |term, worker, sweep| Project::<R>::residual(term, worker, sweep),

@@ -17,8 +17,6 @@ pub struct Sweep<'a, R: Real> {
     pub(super) particles: &'a Shared<'a, Particle<R>>,
     /// The same at the start of the substep.
     pub(super) previous: &'a Shared<'a, Particle<R>>,
-    /// Velocities with damping, wind and gravity of the substep, in m/s.
-    pub(super) velocities: &'a Shared<'a, Particle<R>>,
     /// Where the vertices were at the start of the frame, in m.
     pub(super) origins: &'a [Vec3<f64>],
     /// The arms of the full bundles of all terms.
@@ -35,8 +33,6 @@ pub struct Sweep<'a, R: Real> {
     pub(super) step: f64,
     /// Iterations in a substep.
     pub(super) iterations: u32,
-    /// Substeps for which this one acts: more than one for a term that acts in some only.
-    pub(super) stride: u32,
 }
 
 /// One element, or as many as `S` has lanes.
@@ -131,8 +127,11 @@ struct Stencils<'a, const N: usize> {
 
 /// What is done at an element, or as many as `S` has lanes.
 trait Work<E: Energy<N>, R: Real, const N: usize> {
+    /// Whether it moves vertices: then no worker begins a colour before all have ended the one before.
+    const MOVES: bool;
+
     /// # Safety
-    /// The sweep must have as many particles, now and previous, as the batch of the stencils has vertices.
+    /// The sweep must have as many particles as the batch of the stencils has vertices.
     unsafe fn element<S: Bundle<R>>(
         &mut self,
         sweep: &Sweep<'_, R>,
@@ -148,6 +147,8 @@ struct Move<'a, V> {
 }
 
 impl<E: Energy<N>, R: Real, V: Visit<E, R, N>, const N: usize> Work<E, R, N> for Move<'_, V> {
+    const MOVES: bool = true;
+
     #[inline(always)]
     unsafe fn element<S: Bundle<R>>(
         &mut self,
@@ -164,35 +165,6 @@ impl<E: Energy<N>, R: Real, V: Visit<E, R, N>, const N: usize> Work<E, R, N> for
     }
 }
 
-/// Adds what the elements move, seen at the start of the substep, to where the vertices are.
-struct Add<'a, V> {
-    visitor: &'a V,
-}
-
-impl<E: Energy<N>, R: Real, V: Visit<E, R, N>, const N: usize> Work<E, R, N> for Add<'_, V> {
-    #[inline(always)]
-    unsafe fn element<S: Bundle<R>>(
-        &mut self,
-        sweep: &Sweep<'_, R>,
-        rest: &E::Rest<S>,
-        place: Stencils<'_, N>,
-        arm: impl Fn(usize) -> Vec3<S>,
-    ) {
-        // SAFETY: by the caller's promise.
-        let mut element = unsafe { Sweep::load(sweep.previous, place, arm) };
-        let start = element.u;
-        self.visitor.visit(rest, &mut element);
-        for i in 0..N {
-            // SAFETY: as before.
-            let (now, w) = S::load(|lane| unsafe { sweep.particles.get_unchecked(element.stencils[lane][i] as usize) });
-            element.u[i] = now + (element.u[i] - start[i]);
-            element.w[i] = w;
-        }
-        // SAFETY: as before.
-        unsafe { sweep.store(&element) };
-    }
-}
-
 /// The largest number so far.
 struct Largest<'a, M, R> {
     measure: &'a M,
@@ -200,6 +172,8 @@ struct Largest<'a, M, R> {
 }
 
 impl<E: Energy<N>, R: Real, M: Measure<E, R, N>, const N: usize> Work<E, R, N> for Largest<'_, M, R> {
+    const MOVES: bool = false;
+
     #[inline(always)]
     unsafe fn element<S: Bundle<R>>(
         &mut self,
@@ -247,12 +221,6 @@ impl<R: Real> Sweep<'_, R> {
         std::array::from_fn(|i| element.u[i] - S::load(|lane| self.previous.get(element.stencils[lane][i] as usize)).0)
     }
 
-    /// Velocities of the vertices of an element, in m/s.
-    #[inline(always)]
-    pub(super) fn velocities<S: Bundle<R>, const N: usize>(&self, element: &Element<'_, S, N>) -> [Vec3<S>; N] {
-        std::array::from_fn(|i| S::load(|lane| self.velocities.get(element.stencils[lane][i] as usize)).0)
-    }
-
     /// Visits every element of a batch and writes back what it moved. Elements of a colour share no vertex, so the
     /// result does not depend on how many are visited at once or by whom; a barrier stands after each colour.
     #[inline(always)]
@@ -266,21 +234,6 @@ impl<R: Real> Sweep<'_, R> {
         Batch<E, N>: WideRest<R, E, N>,
     {
         self.walk(batch, worker, &mut Move { visitor });
-    }
-
-    /// As [`visit`](Self::visit), but elements are seen as they were at the start of the substep, and what they move is added
-    /// to where the vertices are now.
-    #[inline(always)]
-    pub(super) fn visit_from_start<E: Energy<N>, const N: usize>(
-        &self,
-        batch: &Batch<E, N>,
-        worker: &Worker<'_>,
-        visitor: &impl Visit<E, R, N>,
-    ) where
-        R::Wide: Bundle<R>,
-        Batch<E, N>: WideRest<R, E, N>,
-    {
-        self.walk(batch, worker, &mut Add { visitor });
     }
 
     /// The largest of a number over the elements of this worker's share.
@@ -301,19 +254,18 @@ impl<R: Real> Sweep<'_, R> {
     }
 
     /// Goes over this worker's share of every colour: full bundles first, and the leader over what is left of it; a barrier stands
-    /// after each colour.
+    /// after each colour if the work moves vertices.
     #[inline(always)]
-    fn walk<E: Energy<N>, const N: usize>(
+    fn walk<E: Energy<N>, W: Work<E, R, N>, const N: usize>(
         &self,
         batch: &Batch<E, N>,
         worker: &Worker<'_>,
-        work: &mut impl Work<E, R, N>,
+        work: &mut W,
     ) where
         R::Wide: Bundle<R>,
         Batch<E, N>: WideRest<R, E, N>,
     {
         assert!(self.particles.len() >= batch.vertex_count(), "a state smaller than its model");
-        assert!(self.previous.len() >= batch.vertex_count(), "a state smaller than its model");
         let lanes = R::Wide::LANES;
         let mut first_bundle = 0;
         for color in batch.colors() {
@@ -335,7 +287,9 @@ impl<R: Real> Sweep<'_, R> {
                 }
             }
             first_bundle += bundles;
-            worker.barrier();
+            if W::MOVES {
+                worker.barrier();
+            }
         }
     }
 

@@ -1,11 +1,12 @@
 //! Symplectic Euler in single precision: forces on the frame of the position-based solvers, several elements at a time.
 //!
 //! ```text
-//! x⁺ = xⁿ + h v + h² w (f_ext − ∂E/∂x(xⁿ)),   v = (x⁺ − xⁿ)/h
+//! v⁺ = vⁿ + h w (f_ext − ∂E/∂x(xⁿ)),   x⁺ = xⁿ + h v⁺
 //! ```
 //!
-//! which is v ← v + h w f(xⁿ), x ← x + h v. All forces are those at xⁿ, so the order of the elements changes only the rounding of
-//! their sums; they are added colour by colour, as a projection would move the vertices.
+//! Two passes make a substep: over the elements, which write what they do to each of their vertices into a place of its own, and over the
+//! vertices, which add up what is written for them and move. Nothing is coloured, two barriers are enough, and each vertex is
+//! moved once.
 //!
 //! The stretch of a stiff cloth sets the step, h < 2/ω, and its bending is slower by orders of magnitude. So a quadratic term
 //! (`isometric`), whose fastest frequency ω′ is the same in every state, acts only in every n-th substep, with n times the force, while n h ω′ stays below 1/16: impulses, as in
@@ -14,16 +15,19 @@
 //!
 //! This is `explicit` with `scheme = "symplectic"` and `precision = "f32"`, its defaults.
 
+#![allow(unsafe_code, reason = "opens the forces to the team")]
+
+use std::ops::Range;
+use std::sync::Mutex;
+
 use super::explicit::diverged;
-use super::particle::Bundle;
-use super::position_based::{Plan, PositionBased, Sweeps};
+use super::frame::{Arrays, Frame};
+use super::particle::Particle;
 use super::spectrum::Spectrum;
 use super::stepped::Motion;
-use super::sweep::{Element, Place, Sweep, Visit};
-use super::{Context, Solver, StepError, StepReport};
-use crate::energy::{Batch, Constraint, Energy, Term, WideRest};
-use crate::math::{Real, Vec3};
-use crate::parallel::Worker;
+use super::stream::{Forces, Vertices};
+use super::{Context, Solver, Stages, StepError, StepReport, Stopwatch};
+use crate::parallel::Shared;
 use crate::state::State;
 
 /// The largest n h ω′ of a term that does not act in every substep.
@@ -31,40 +35,74 @@ const SLOW: f64 = 1.0 / 16.0;
 
 /// The solver and its memory.
 pub(super) struct Symplectic {
-    steps: PositionBased<f32>,
+    frame: Frame<f32>,
     substeps: u32,
+    pulls: Vec<Pull>,
+    /// What the terms do to the vertices, in N, where their rows say.
+    forces: Vec<Particle<f32>>,
     spectrum: Spectrum,
     /// Positions and inverse masses at the start of a frame, for the spectrum.
     motion: Motion,
+}
+
+/// What one term does.
+struct Pull {
+    stream: Box<dyn Forces>,
+    /// Where its forces on each vertex begin, and where the last ones end.
+    starts: Vec<u32>,
+    /// It acts in every so manieth substep.
+    stride: u32,
+}
+
+impl Pull {
+    /// Adds w Δ ∂E/∂x to the velocities of a share of the vertices; Δ is an `impulse`, in s.
+    fn kick(&self, share: Range<usize>, impulse: f32, forces: &Shared<'_, Particle<f32>>, arrays: &Arrays<'_, f32>) {
+        let mut start = self.starts[share.start] as usize;
+        for (vertex, &end) in share.clone().zip(&self.starts[share.start + 1..]) {
+            let row = start..end as usize;
+            start = row.end;
+            let force = row.fold(Particle::<f32>::default().four(), |sum, i| sum + forces.get(i).four());
+            let factor = arrays.particles.get(vertex).inverse_mass() * impulse;
+            let velocity = arrays.velocities.get(vertex).four() + force * [factor; 4].into();
+            arrays.velocities.set(vertex, Particle::from_four(velocity));
+        }
+    }
 }
 
 impl Symplectic {
     /// With so many substeps in a frame.
     pub(super) fn new(substeps: u32) -> Self {
         Self {
-            steps: PositionBased::new(sweeps(), Plan { substeps, iterations: 1 }),
+            frame: Frame::default(),
             substeps,
+            pulls: Vec::new(),
+            forces: Vec::new(),
             spectrum: Spectrum::default(),
             motion: Motion::default(),
         }
     }
 
-    /// In which substeps each term acts. From the initial state, so that a run that goes on has the same.
-    fn set_strides(&mut self, context: &Context<'_>, step: f64) {
+    /// Rows of the terms, and in which substeps each acts. From the initial state, so that a run that goes on has the same.
+    fn prepare(&mut self, context: &Context<'_>, step: f64) {
         let model = context.model;
         self.motion.positions.clone_from(&model.initial_positions);
         self.motion.inverse_masses.clone_from(&model.inverse_masses);
+        let mut first = 0;
         for (t, term) in model.terms.iter().enumerate() {
-            if !term.is_quadratic() {
-                self.steps.strides.push(1);
-                continue;
-            }
-            let limit = Spectrum::of_term(t).measure(context, &self.motion, step).symplectic_limit();
-            // 2/ω′ is the limit of the term alone.
-            let most = (0.5 * SLOW * limit / step).min(f64::from(self.substeps)).max(1.0) as u32;
-            let stride = (1..=most).rev().find(|n| self.substeps.is_multiple_of(*n)).unwrap_or(1);
-            self.steps.strides.push(stride);
+            let (stream, starts) = term.stream(first);
+            first = starts.last().copied().unwrap_or(first);
+            let stride = if term.is_quadratic() { self.stride(context, t, step) } else { 1 };
+            self.pulls.push(Pull { stream, starts, stride });
         }
+        self.forces.resize(first as usize, Particle::default());
+    }
+
+    /// For how many substeps a quadratic term can act at once.
+    fn stride(&self, context: &Context<'_>, term: usize, step: f64) -> u32 {
+        // 2/ω′ is the limit of the term alone.
+        let limit = Spectrum::of_term(term).measure(context, &self.motion, step).symplectic_limit();
+        let most = (0.5 * SLOW * limit / step).min(f64::from(self.substeps)).max(1.0) as u32;
+        (1..=most).rev().find(|n| self.substeps.is_multiple_of(*n)).unwrap_or(1)
     }
 
     /// The longest stable step, in s, around the state.
@@ -83,95 +121,95 @@ impl Symplectic {
 
 impl Solver for Symplectic {
     fn advance(&mut self, context: &Context<'_>, state: &mut State, dt: f64) -> Result<StepReport, StepError> {
+        let start = context.clock.seconds();
         let step = dt / f64::from(self.substeps);
-        if self.steps.strides.len() != context.model.terms.len() {
-            self.set_strides(context, step);
+        if self.pulls.len() != context.model.terms.len() {
+            self.prepare(context, step);
         }
         let limit = self.limit(context, state, step);
-        // Only a run that is beyond its limit can diverge, and only it needs a way back.
-        let before = (step > limit).then(|| state.clone());
-        let mut report = match (self.steps.advance(context, state, dt), &before) {
-            (Err(StepError::NonFinite { cloth, vertex }), Some(_)) => {
-                return Err(StepError::Unstable { cloth, vertex, step, limit, substeps: self.substeps });
+        let arm_counts = self.pulls.iter().map(|pull| pull.stream.arm_count());
+        self.frame.load(context.model, state, (dt, self.substeps), arm_counts);
+        let loaded = context.clock.seconds();
+        let mut stages = self.run(context, step);
+        let solved = context.clock.seconds();
+        if step > limit {
+            let leaps = diverged(context.model, |vertex| self.frame.velocity(vertex), step);
+            if let Some(vertex) = leaps.or_else(|| self.frame.non_finite()) {
+                return Err(StepError::unstable(context.model, vertex, step, limit, self.substeps));
             }
-            (outcome, _) => outcome?,
+        }
+        if let Some(vertex) = self.frame.non_finite() {
+            return Err(StepError::non_finite(context.model, vertex));
+        }
+        self.frame.store(state, dt);
+        stages.update += (loaded - start) + (context.clock.seconds() - solved);
+        Ok(StepReport {
+            substeps: self.substeps,
+            iterations: self.substeps,
+            residual: 0.0,
+            stages,
+            stable_step: limit.is_finite().then_some(limit),
+        })
+    }
+}
+
+impl Symplectic {
+    /// Runs all substeps; returns the profile.
+    fn run(&mut self, context: &Context<'_>, step: f64) -> Stages {
+        let (model, substeps) = (context.model, self.substeps as usize);
+        let (substep, arrays, script, first_arms) = self.frame.open(model, step);
+        // SAFETY: in the pass over the elements a place is set by the worker that has its element; in that over the vertices, after
+        // a barrier, places are only read.
+        let forces = unsafe { Shared::new(&mut self.forces) };
+        let pulls = &self.pulls;
+        let vertices = Vertices {
+            particles: &arrays.particles,
+            velocities: &arrays.velocities,
+            origins: substep.origins,
+            arms: &arrays.arms,
         };
-        if let Some(before) = before
-            && let Some(vertex) = diverged(context.model, &state.velocities, step)
-        {
-            *state = before;
-            return Err(StepError::unstable(context.model, vertex, step, limit, self.substeps));
-        }
-        report.residual = 0.0;
-        report.stable_step = limit.is_finite().then_some(limit);
-        Ok(report)
-    }
-}
+        let outcome = Mutex::new(Stages::default());
 
-fn sweeps() -> Sweeps<f32> {
-    Sweeps {
-        arm_count: |term| Place::<f32>::arm_count(term),
-        place: |term, worker, origins, arms, first| Place::<f32>::place(term, worker, origins, arms, first),
-        parts: |_| 0,
-        project: |term: &(dyn Term + 'static), worker, sweep| Push::<f32>::push(term, worker, sweep),
-        residual: |_, _, _| 0.0,
-    }
-}
-
-/// The sweep of forces.
-pub trait Push<R: Real> {
-    /// Moves the particles by h² w f, f at the start of the substep, colour by colour; ends with the team at a barrier.
-    fn push(&self, worker: &Worker<'_>, sweep: &Sweep<'_, R>);
-}
-
-impl<E: Energy<N>, R: Real, const N: usize> Push<R> for Batch<E, N>
-where
-    R::Wide: Bundle<R>,
-    Self: WideRest<R, E, N>,
-{
-    fn push(&self, worker: &Worker<'_>, sweep: &Sweep<'_, R>) {
-        let force = Force { square: -sweep.step * sweep.step * f64::from(sweep.stride) };
-        if self.damping() > 0.0 {
-            sweep.visit_from_start(self, worker, &DampedForce { force, sweep, damping: self.damping() });
-        } else {
-            sweep.visit_from_start(self, worker, &force);
-        }
-    }
-}
-
-/// Newton's second law over one step.
-struct Force {
-    /// −n h², in s².
-    square: f64,
-}
-
-impl<E: Energy<N>, R: Real, const N: usize> Visit<E, R, N> for Force {
-    #[inline(always)]
-    fn visit<S: Bundle<R>>(&self, rest: &E::Rest<S>, element: &mut Element<'_, S, N>) {
-        let gradient = E::gradient(rest, &element.x);
-        let square = S::from_f64(self.square);
-        element.pull(|i| gradient[i] * square);
-    }
-}
-
-/// The same with internal damping, τ/α ∇C (∇C·v).
-struct DampedForce<'a, R: Real> {
-    force: Force,
-    sweep: &'a Sweep<'a, R>,
-    /// τ, in s.
-    damping: f64,
-}
-
-impl<E: Energy<N>, R: Real, const N: usize> Visit<E, R, N> for DampedForce<'_, R> {
-    #[inline(always)]
-    fn visit<S: Bundle<R>>(&self, rest: &E::Rest<S>, element: &mut Element<'_, S, N>) {
-        let row = E::row(rest, &element.x);
-        let gradient = E::gradient(rest, &element.x);
-        let velocities: [Vec3<S>; N] = self.sweep.velocities(element);
-        let compliance = row.compliance();
-        let factor = S::select(compliance.greater(S::ZERO), S::from_f64(self.damping) / compliance, S::ZERO);
-        let rate = row.along(&velocities) * factor;
-        let square = S::from_f64(self.force.square);
-        element.pull(|i| (gradient[i] + row.pull(i, rate)) * square);
+        context.team.run(context.threads, |worker| {
+            let mut stages = Stages::default();
+            let mut watch = Stopwatch::new(context.clock, worker.leads());
+            for (pull, &first) in pulls.iter().zip(first_arms) {
+                pull.stream.place(worker, &vertices, first);
+            }
+            worker.barrier();
+            watch.lap(&mut stages.update);
+            for s in 0..substeps {
+                let (pin_poses, obstacles) = (script.pin_poses(s), script.obstacles(s));
+                let acts = |pull: &Pull| (s + 1).is_multiple_of(pull.stride as usize);
+                for (pull, &first) in pulls.iter().zip(first_arms).filter(|(pull, _)| acts(pull)) {
+                    pull.stream.write(worker, &vertices, first, &forces);
+                }
+                substep.measure_wind(worker, &arrays);
+                worker.barrier();
+                watch.lap(&mut stages.solve);
+                substep.go(worker, &arrays, pin_poses, |cloth, share| {
+                    for pull in pulls[cloth.terms.clone()].iter().filter(|pull| acts(pull)) {
+                        // Damping, which follows, takes nothing from a force.
+                        let impulse = (-step * f64::from(pull.stride) / substep.decay(cloth)) as f32;
+                        pull.kick(share.clone(), impulse, &forces, &arrays);
+                    }
+                });
+                worker.barrier();
+                watch.lap(&mut stages.predict);
+                if !obstacles.is_empty() {
+                    substep.collide(worker, &arrays, obstacles);
+                    watch.lap(&mut stages.collide);
+                    substep.update(worker, &arrays);
+                    worker.barrier();
+                    watch.lap(&mut stages.update);
+                }
+            }
+            if worker.leads()
+                && let Ok(mut outcome) = outcome.lock()
+            {
+                *outcome = stages;
+            }
+        });
+        outcome.into_inner().unwrap_or_default()
     }
 }

@@ -21,7 +21,7 @@
 
 use super::particle::Bundle;
 use super::position_based::{self, Sweeps};
-use super::sweep::{Element, Measure, Place, Sweep, Visit};
+use super::sweep::{Element, Measure, Sweep, Visit};
 use super::{Need, PRECISION, SolverKind, iterations, substeps};
 use crate::energy::{Batch, Constraint, Energy, Multiplier, Term, WideRest};
 use crate::math::{Real, Scalar, Vec3};
@@ -45,11 +45,9 @@ pub const KIND: SolverKind = SolverKind {
 
 fn sweeps<R: Real>() -> Sweeps<R>
 where
-    dyn Term: Project<R> + Place<R>,
+    dyn Term: Project<R>,
 {
     Sweeps {
-        arm_count: |term| Place::<R>::arm_count(term),
-        place: |term, worker, origins, arms, first| Place::<R>::place(term, worker, origins, arms, first),
         parts: |term| Project::<R>::parts(term),
         project: |term, worker, sweep| Project::<R>::project(term, worker, sweep),
         residual: |term, worker, sweep| Project::<R>::residual(term, worker, sweep),

@@ -1,0 +1,419 @@
+//! The frame of the solvers that work in lanes (`pbd`, `xpbd`, `explicit` in single precision): what they keep of the vertices, and the
+//! passes of a substep that do not depend on their law.
+//!
+//! Positions are displacements since the start of the frame; see [`Sweep`](super::sweep::Sweep) for why.
+#![allow(unsafe_code, reason = "opens the particle arrays to the team; see `Arrays::open`")]
+
+use std::ops::Range;
+
+use super::Particle;
+use super::script::{Obstacle, Script};
+use crate::collision::Probe;
+use crate::energy::contact;
+use crate::force::{Push, Wind};
+use crate::math::{Real, Vec3};
+use crate::model::{Cloth, ContactEdges, Model};
+use crate::motion::Pose;
+use crate::parallel::{Shared, Worker};
+use crate::state::State;
+
+/// The vertices during a frame, and what is done to them from outside.
+pub(super) struct Frame<R: Real> {
+    /// Where the vertices are at the start of the frame, in m; the rest is relative to that.
+    pub(super) origins: Vec<Vec3<f64>>,
+    particles: Vec<Particle<R>>,
+    previous: Vec<Particle<R>>,
+    velocities: Vec<Particle<R>>,
+    pushes: Vec<Push<R>>,
+    /// For each vertex; empty without fine bodies.
+    facings: Vec<Facing>,
+    /// The arms of all terms, one after the other, and where each begins.
+    arms: Vec<Vec3<R::Wide>>,
+    pub(super) first_arms: Vec<usize>,
+    pub(super) script: Script,
+}
+
+impl<R: Real> Default for Frame<R> {
+    fn default() -> Self {
+        Self {
+            origins: Vec::new(),
+            particles: Vec::new(),
+            previous: Vec::new(),
+            velocities: Vec::new(),
+            pushes: Vec::new(),
+            facings: Vec::new(),
+            arms: Vec::new(),
+            first_arms: Vec::new(),
+            script: Script::default(),
+        }
+    }
+}
+
+impl<R: Real> Frame<R> {
+    /// Copies the state into the solver's precision, and asks all paths where they lead in this frame; `arm_counts` has the number of
+    /// arms of each term.
+    pub(super) fn load(
+        &mut self,
+        model: &Model,
+        state: &State,
+        (dt, substeps): (f64, u32),
+        arm_counts: impl Iterator<Item = usize>,
+    ) {
+        self.origins.clone_from(&state.positions);
+        self.particles.clear();
+        self.particles.extend(model.inverse_masses.iter().map(|&w| Particle::new(Vec3::ZERO, R::from_f64(w))));
+        self.previous.clone_from(&self.particles);
+        self.velocities.clear();
+        self.velocities.extend(state.velocities.iter().map(|v| Particle::vector(v.cast())));
+        self.pushes.resize(if model.wind.is_some() { model.triangles.len() } else { 0 }, Push::default());
+        let has_fine_bodies = !model.contact_edges.stencils.is_empty();
+        self.facings.resize(if has_fine_bodies { state.positions.len() } else { 0 }, Facing::default());
+        self.first_arms.clear();
+        let mut arms = 0;
+        for count in arm_counts {
+            self.first_arms.push(arms);
+            arms += count;
+        }
+        self.arms.resize(arms, Vec3::ZERO);
+        self.script.load(model, state.time, dt, substeps);
+    }
+
+    /// Opens the arrays to the team, beside what it reads.
+    pub(super) fn open<'a>(
+        &'a mut self,
+        model: &'a Model,
+        step: f64,
+    ) -> (Substep<'a, R>, Arrays<'a, R>, &'a Script, &'a [usize]) {
+        let Self { origins, particles, previous, velocities, pushes, facings, arms, first_arms, script } = self;
+        let arrays = Arrays::open(particles, previous, velocities, pushes, facings, arms);
+        (Substep::new(model, origins, step), arrays, script, first_arms)
+    }
+
+    /// The first vertex with a number that is not finite.
+    pub(super) fn non_finite(&self) -> Option<usize> {
+        let bad = |(x, v): (&Particle<R>, &Particle<R>)| !x.xyz().is_finite() || !v.xyz().is_finite();
+        self.particles.iter().zip(&self.velocities).position(bad)
+    }
+
+    /// In m/s.
+    pub(super) fn velocity(&self, vertex: usize) -> Vec3<f64> {
+        self.velocities[vertex].xyz().cast()
+    }
+
+    /// Copies the vertices back into the state.
+    pub(super) fn store(&self, state: &mut State, dt: f64) {
+        for ((x, origin), p) in state.positions.iter_mut().zip(&self.origins).zip(&self.particles) {
+            *x = *origin + p.xyz().cast();
+        }
+        for (v, w) in state.velocities.iter_mut().zip(&self.velocities) {
+            *v = w.xyz().cast();
+        }
+        state.time += dt;
+    }
+}
+
+/// The arrays of a frame, open to the team.
+pub(super) struct Arrays<'a, R: Real> {
+    pub(super) particles: Shared<'a, Particle<R>>,
+    pub(super) previous: Shared<'a, Particle<R>>,
+    pub(super) velocities: Shared<'a, Particle<R>>,
+    pushes: Shared<'a, Push<R>>,
+    facings: Shared<'a, Facing>,
+    pub(super) arms: Shared<'a, Vec3<R::Wide>>,
+}
+
+impl<'a, R: Real> Arrays<'a, R> {
+    fn open(
+        particles: &'a mut [Particle<R>],
+        previous: &'a mut [Particle<R>],
+        velocities: &'a mut [Particle<R>],
+        pushes: &'a mut [Push<R>],
+        facings: &'a mut [Facing],
+        arms: &'a mut [Vec3<R::Wide>],
+    ) -> Self {
+        // SAFETY: what each pass gets and sets, with a barrier after each. "Own" is the worker's share of the vertices,
+        // triangles or elements; shares differ from pass to pass, which the barriers make harmless.
+        //
+        //   arms           gets nothing                             sets own arms
+        //   wind, first    gets all particles and velocities        sets own pushes
+        //   wind, second   gets all pushes, own particles           sets own velocities
+        //   predict, hold  gets own                                 sets own particles, previous, velocities
+        //   one colour     gets those of own elements, their        sets those of own elements, which no other element
+        //                  previous and arms                        of the colour has
+        //   collide        gets own                                 sets own particles, previous, facings
+        //   collide_edges  as one colour, for each of its colours   sets particles, previous, facings of own edges
+        //   collide_again  gets own                                 sets own particles, previous
+        //   update         gets own                                 sets own velocities
+        //   forces         gets all particles, velocities, arms     sets nothing here
+        //   move           as predict                               as predict
+        //   residual       gets all particles, previous, arms       sets nothing
+        //
+        // (The second pass of the wind, predict and move have the same shares, so no barrier is needed between them.)
+        unsafe {
+            Self {
+                particles: Shared::new(particles),
+                previous: Shared::new(previous),
+                velocities: Shared::new(velocities),
+                pushes: Shared::new(pushes),
+                facings: Shared::new(facings),
+                arms: Shared::new(arms),
+            }
+        }
+    }
+}
+
+/// What is the same in every substep of a frame.
+pub(super) struct Substep<'a, R: Real> {
+    model: &'a Model,
+    pub(super) origins: &'a [Vec3<f64>],
+    step: R,
+    /// h, 1/h and h g in all lanes that move.
+    steps: R::Four,
+    inverse_steps: R::Four,
+    gravity_step: R::Four,
+    wind: Option<Wind<R>>,
+    thickness: f64,
+}
+
+impl<'a, R: Real> Substep<'a, R> {
+    fn new(model: &'a Model, origins: &'a [Vec3<f64>], step: f64) -> Self {
+        let all = |number: f64| R::Four::from([R::from_f64(number); 4]);
+        Self {
+            model,
+            origins,
+            step: R::from_f64(step),
+            steps: all(step),
+            inverse_steps: all(1.0 / step),
+            gravity_step: Particle::<R>::vector((model.gravity * step).cast()).four(),
+            wind: model.wind.as_ref().map(Wind::cast),
+            thickness: model.thickness,
+        }
+    }
+
+    /// Forces from outside, then every vertex where it would go alone; pins where their paths lead.
+    pub(super) fn predict(&self, worker: &Worker<'_>, arrays: &Arrays<'_, R>, pin_poses: &[Option<Pose>]) {
+        if self.wind.is_some() {
+            self.measure_wind(worker, arrays);
+            worker.barrier();
+        }
+        self.go(worker, arrays, pin_poses, |_, _| {});
+    }
+
+    /// Moves every vertex by its velocity, which `kick`, wind, damping and gravity change first; pins go where their paths lead. `kick` gets
+    /// the vertices of a cloth that are this worker's.
+    #[inline(always)]
+    pub(super) fn go(
+        &self,
+        worker: &Worker<'_>,
+        arrays: &Arrays<'_, R>,
+        pin_poses: &[Option<Pose>],
+        kick: impl Fn(&Cloth, Range<usize>),
+    ) {
+        for cloth in &self.model.cloths {
+            let decay = R::Four::from([R::from_f64(self.decay(cloth)); 4]);
+            let share = worker.share(cloth.vertices.clone());
+            if self.wind.is_some() {
+                self.add_wind(share.clone(), arrays);
+            }
+            kick(cloth, share.clone());
+            for i in share.clone() {
+                let particle = arrays.particles.get(i).four();
+                arrays.previous.set(i, Particle::from_four(particle));
+                // Damping slows what moves; it takes nothing from the weight.
+                let velocity = arrays.velocities.get(i).four() * decay + self.gravity_step;
+                arrays.velocities.set(i, Particle::from_four(velocity));
+                arrays.particles.set(i, Particle::from_four(self.predicted(particle, velocity)));
+            }
+            self.hold(share, arrays, pin_poses);
+        }
+    }
+
+    /// What damping leaves of a velocity after a substep.
+    pub(super) fn decay(&self, cloth: &Cloth) -> f64 {
+        libm::exp(-cloth.damping * self.step.to_f64())
+    }
+
+    /// The push of the air on every triangle, where there is wind.
+    pub(super) fn measure_wind(&self, worker: &Worker<'_>, arrays: &Arrays<'_, R>) {
+        let Some(wind) = &self.wind else { return };
+        for t in worker.share(0..self.model.triangles.len()) {
+            let corners = self.model.triangles[t].map(|v| v as usize);
+            let first = self.origins[corners[0]];
+            let x = corners.map(|v| (self.origins[v] - first).cast::<R>() + arrays.particles.get(v).xyz());
+            arrays.pushes.set(t, wind.push(x, corners.map(|v| arrays.velocities.get(v).xyz())));
+        }
+    }
+
+    /// Adds that push to the velocities of a share.
+    fn add_wind(&self, share: Range<usize>, arrays: &Arrays<'_, R>) {
+        for i in share {
+            let around = self.model.vertex_triangles.of(i as u32).iter();
+            let push = around.fold(Push::default(), |sum, &t| sum.plus(arrays.pushes.get(t as usize)));
+            let change = push.velocity_step(arrays.particles.get(i).inverse_mass(), self.step);
+            arrays.velocities.set(i, Particle::vector(arrays.velocities.get(i).xyz() + change));
+        }
+    }
+
+    /// Puts the pinned vertices of a share where their paths lead, and lets go of those that are released.
+    fn hold(&self, share: Range<usize>, arrays: &Arrays<'_, R>, pin_poses: &[Option<Pose>]) {
+        let pinned = &self.model.pinned;
+        let first = pinned.partition_point(|p| (p.vertex as usize) < share.start);
+        for p in pinned[first..].iter().take_while(|p| (p.vertex as usize) < share.end) {
+            let i = p.vertex as usize;
+            match &pin_poses[p.pin as usize] {
+                Some(pose) => {
+                    let target = pose.apply(self.model.initial_positions[i]) - self.origins[i];
+                    arrays.particles.set(i, Particle::vector(target.cast()));
+                    // Both ends of the substep have the same fourth number, so that of the velocity stays zero.
+                    let previous = Particle::vector(arrays.previous.get(i).xyz());
+                    arrays.previous.set(i, previous);
+                    let velocity = (arrays.particles.get(i).four() - previous.four()) * self.inverse_steps;
+                    arrays.velocities.set(i, Particle::from_four(velocity));
+                }
+                None => {
+                    let inverse_mass = R::from_f64(self.model.inverse_masses[i]);
+                    arrays.particles.set(i, Particle::new(arrays.particles.get(i).xyz(), inverse_mass));
+                    arrays.previous.set(i, Particle::new(arrays.previous.get(i).xyz(), inverse_mass));
+                }
+            }
+        }
+    }
+
+    /// Where a vertex would be at the end of the substep on its own, in m.
+    #[inline(always)]
+    fn predicted(&self, start: R::Four, velocity: R::Four) -> R::Four {
+        start + velocity * self.steps
+    }
+
+    /// All vertices, and the middles of edges, out of the bodies; ends with the team at a barrier.
+    pub(super) fn collide(&self, worker: &Worker<'_>, arrays: &Arrays<'_, R>, obstacles: &[Obstacle]) {
+        self.collide_vertices(worker, arrays, obstacles);
+        worker.barrier();
+        if !arrays.facings.is_empty() {
+            self.collide_edges(worker, arrays, obstacles);
+            // What holds at the end of a substep holds for vertices.
+            self.collide_again(worker, arrays, obstacles);
+            worker.barrier();
+        }
+    }
+
+    fn collide_vertices(&self, worker: &Worker<'_>, arrays: &Arrays<'_, R>, obstacles: &[Obstacle]) {
+        let reach = self.model.contact_edges.reach;
+        for i in worker.share(0..arrays.particles.len()) {
+            if !arrays.facings.is_empty() {
+                let x = self.position(&arrays.particles, i);
+                arrays.facings.set(i, Facing { normal: way_out(x, obstacles, self.thickness + reach), pushed: false });
+            }
+            self.collide_vertex(i, arrays, obstacles);
+        }
+    }
+
+    fn collide_vertex(&self, i: usize, arrays: &Arrays<'_, R>, obstacles: &[Obstacle]) {
+        if arrays.particles.get(i).inverse_mass() == R::ZERO {
+            return;
+        }
+        for obstacle in obstacles {
+            let x = self.position(&arrays.particles, i);
+            let previous = || self.position(&arrays.previous, i);
+            if let Some(touch) = obstacle.touch(x, previous, self.thickness, self.step.to_f64()) {
+                let (moved, lifted) = contact::project(&touch, x, previous());
+                shift(&arrays.particles, i, moved - x);
+                shift(&arrays.previous, i, lifted - previous());
+            }
+        }
+    }
+
+    /// The vertices that an edge has pushed, once more.
+    fn collide_again(&self, worker: &Worker<'_>, arrays: &Arrays<'_, R>, obstacles: &[Obstacle]) {
+        for i in worker.share(0..arrays.particles.len()) {
+            if arrays.facings.get(i).pushed {
+                self.collide_vertex(i, arrays, obstacles);
+            }
+        }
+    }
+
+    /// The middles of the edges against bodies that could pass between two vertices; a barrier after each colour.
+    ///
+    /// Most edges need no look: those with an end that is far away, and those whose ends are outside the same plane of a
+    /// convex body, since their middles are outside it then too.
+    fn collide_edges(&self, worker: &Worker<'_>, arrays: &Arrays<'_, R>, obstacles: &[Obstacle]) {
+        /// The cosine of two ways out that count as one.
+        const SAME: f64 = 1.0 - 1e-9;
+        let ContactEdges { stencils, colors, .. } = &self.model.contact_edges;
+        for color in colors {
+            for e in worker.share(color.clone()) {
+                let [a, b] = stencils[e].map(|v| arrays.facings.get(v as usize).normal);
+                if a == Vec3::ZERO || b == Vec3::ZERO || a.dot(b) > SAME {
+                    continue;
+                }
+                for obstacle in obstacles.iter().filter(|obstacle| obstacle.is_fine) {
+                    self.collide_edge(stencils[e].map(|v| v as usize), arrays, obstacle);
+                }
+            }
+            worker.barrier();
+        }
+    }
+
+    /// C = d((x₀ + x₁)/2) − t ≥ 0: the middle moves as a vertex would, and each end by 2wᵢ/(w₀ + w₁) of that.
+    fn collide_edge(&self, ends: [usize; 2], arrays: &Arrays<'_, R>, obstacle: &Obstacle) {
+        let middle = |of: &Shared<'_, Particle<R>>| (self.position(of, ends[0]) + self.position(of, ends[1])) * 0.5;
+        let w = ends.map(|v| arrays.particles.get(v).inverse_mass().to_f64());
+        if w[0] + w[1] == 0.0 {
+            return;
+        }
+        let x = middle(&arrays.particles);
+        let previous = || middle(&arrays.previous);
+        let Some(touch) = obstacle.touch(x, previous, self.thickness, self.step.to_f64()) else { return };
+        let (moved, lifted) = contact::project(&touch, x, previous());
+        let (push, lift) = (moved - x, lifted - previous());
+        for (end, w_i) in ends.into_iter().zip(w) {
+            let part = 2.0 * w_i / (w[0] + w[1]);
+            shift(&arrays.particles, end, push * part);
+            shift(&arrays.previous, end, lift * part);
+            arrays.facings.set(end, Facing { pushed: true, ..arrays.facings.get(end) });
+        }
+    }
+
+    /// A position from its displacement, in m: in double precision, since a contact is a small difference of large numbers.
+    #[inline(always)]
+    fn position(&self, displacements: &Shared<'_, Particle<R>>, vertex: usize) -> Vec3<f64> {
+        self.origins[vertex] + displacements.get(vertex).xyz().cast()
+    }
+
+    /// Velocities from positions.
+    pub(super) fn update(&self, worker: &Worker<'_>, arrays: &Arrays<'_, R>) {
+        for i in worker.share(0..arrays.particles.len()) {
+            // v = (x − xⁿ)/h, written as the predicted velocity plus the correction: the rounding of the position,
+            // divided by a small h, would be a velocity of its own and let single precision drift.
+            let velocity = arrays.velocities.get(i).four();
+            let predicted = self.predicted(arrays.previous.get(i).four(), velocity);
+            let correction = arrays.particles.get(i).four() - predicted;
+            arrays.velocities.set(i, Particle::from_four(velocity + correction * self.inverse_steps));
+        }
+    }
+}
+
+/// How a vertex is placed to fine bodies.
+#[derive(Clone, Copy, Default)]
+struct Facing {
+    /// The way out of the nearest; zero if all are far.
+    normal: Vec3<f64>,
+    /// Whether an edge has pushed the vertex in this iteration.
+    pushed: bool,
+}
+
+/// The way out of the nearest fine body within reach; zero if there is none.
+fn way_out(x: Vec3<f64>, obstacles: &[Obstacle], reach: f64) -> Vec3<f64> {
+    let mut nearest = Probe { distance: reach, normal: Vec3::ZERO };
+    for obstacle in obstacles.iter().filter(|obstacle| obstacle.is_fine) {
+        nearest = obstacle.after.probe_within(x, nearest.distance).unwrap_or(nearest);
+    }
+    nearest.normal
+}
+
+/// Adds to a displacement.
+#[inline(always)]
+fn shift<R: Real>(displacements: &Shared<'_, Particle<R>>, vertex: usize, by: Vec3<f64>) {
+    let particle = displacements.get(vertex);
+    displacements.set(vertex, Particle::new(particle.xyz() + by.cast(), particle.inverse_mass()));
+}
