@@ -76,7 +76,7 @@ impl Aabb {
 }
 
 /// The greatest f32 that is not above `x`.
-fn round_down(x: f64) -> f32 {
+pub(super) fn round_down(x: f64) -> f32 {
     let nearest = x as f32;
     if f64::from(nearest) > x { nearest.next_down() } else { nearest }
 }
@@ -181,16 +181,52 @@ impl Bvh {
 
     /// Calls `visit` once for each pair of items whose boxes overlap, in an order that depends on the boxes alone.
     pub(super) fn for_each_overlap(&self, mut visit: impl FnMut(u32, u32)) {
-        if !self.items.is_empty() {
-            self.overlaps_within(1, &mut visit);
+        self.overlaps_within(1, &mut visit);
+    }
+
+    /// Calls `visit` for each pair of different nodes of one level that overlap, and for each node with itself.
+    ///
+    /// [`for_each_overlap_of`](Self::for_each_overlap_of) of all these pairs is [`for_each_overlap`](Self::for_each_overlap).
+    pub(super) fn for_each_node_overlap(&self, level: u32, mut visit: impl FnMut(u32, u32)) {
+        let nodes = self.level(level);
+        for m in nodes.clone() {
+            for n in m..nodes.end {
+                if (self.movable[m] | self.movable[n]) && self.nodes[m].overlaps(&self.nodes[n]) {
+                    visit(m as u32, n as u32);
+                }
+            }
         }
     }
 
-    /// Calls `visit` once for each pair of an item of this tree and one of another whose boxes overlap.
-    pub(super) fn for_each_overlap_with(&self, o: &Self, mut visit: impl FnMut(u32, u32)) {
-        if !self.items.is_empty() && !o.items.is_empty() {
-            self.overlaps_with(1, o, 1, &mut visit);
+    /// The same for this tree and another.
+    pub(super) fn for_each_node_overlap_with(&self, o: &Self, level: u32, mut visit: impl FnMut(u32, u32)) {
+        for m in self.level(level) {
+            for n in o.level(level) {
+                if (self.movable[m] | o.movable[n]) && self.nodes[m].overlaps(&o.nodes[n]) {
+                    visit(m as u32, n as u32);
+                }
+            }
         }
+    }
+
+    /// [`for_each_overlap`](Self::for_each_overlap) of the items below two nodes of one level, which may be the same.
+    pub(super) fn for_each_overlap_of(&self, m: usize, n: usize, mut visit: impl FnMut(u32, u32)) {
+        if m == n {
+            self.overlaps_within(m, &mut visit);
+        } else {
+            self.overlaps_with(m, self, n, &mut visit);
+        }
+    }
+
+    /// [`for_each_overlap`](Self::for_each_overlap) of the items below a node and those below one of another tree.
+    pub(super) fn for_each_overlap_of_with(&self, m: usize, o: &Self, n: usize, mut visit: impl FnMut(u32, u32)) {
+        self.overlaps_with(m, o, n, &mut visit);
+    }
+
+    /// The nodes so many levels below the root, or the leaves where there are none.
+    fn level(&self, level: u32) -> std::ops::Range<usize> {
+        let first = (1 << level).min(self.nodes.len() / 2);
+        first..2 * first
     }
 
     fn overlaps_within(&self, n: usize, visit: &mut impl FnMut(u32, u32)) {
@@ -307,7 +343,7 @@ mod tests {
         for (count, other_count) in [(0, 9), (1, 1), (3, 200), (200, 3), (64, 65), (130, 17)] {
             let (boxes, others) = (random.boxes(count), random.boxes(other_count));
             let mut found = Vec::new();
-            Bvh::build(&boxes).for_each_overlap_with(&Bvh::build(&others), |i, j| found.push((i, j)));
+            Bvh::build(&boxes).for_each_overlap_of_with(1, &Bvh::build(&others), 1, |i, j| found.push((i, j)));
             found.sort_unstable();
             let all = (0..count).flat_map(|i| (0..other_count).map(move |j| (i, j)));
             let expected: Vec<_> = all.filter(|&(i, j)| boxes[i as usize].overlaps(&others[j as usize])).collect();
