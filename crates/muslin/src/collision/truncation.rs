@@ -22,7 +22,7 @@ const ROUNDS: u32 = 12;
 const PASSES: usize = 4;
 
 /// Rounds in which scripted vertices push free ones, and these others: layers that can be pushed ahead.
-const PUSHES: u32 = 64;
+const PUSHES: u32 = 256;
 
 /// Cuts steps back; keeps its memory.
 #[derive(Debug, Default)]
@@ -86,31 +86,37 @@ impl Plane {
         };
         let (low, high) = (greatest(&heights[first_count..]), least(&heights[..first_count]));
         let gap = high - low;
-        // More than is asked for at the end, so that rounding does not undo it: certified are 2 margins and some 4 units.
-        let kept = if is_static { KEEP } else { KEEP_PUSHED };
-        let room = (8.0 * margin + 64.0 * f64::EPSILON * size).max(kept * gap);
         let comes_down = (high - of(true, false).fold(high, f64::min)).max(0.0);
         let comes_up = (of(false, false).fold(low, f64::max) - low).max(0.0);
         let share = if comes_up + comes_down > 0.0 { comes_up / (comes_up + comes_down) } else { 0.5 };
-        let middle = if !is_static {
-            0.5 * (greatest(&ends[first_count..]) + least(&ends[..first_count]))
-        } else if gap > room {
-            (low + gap * share).clamp(low + 0.5 * room, high - 0.5 * room)
-        } else {
-            0.5 * (low + high)
+        let place = |kept: f64| {
+            // More than is asked for at the end, so that rounding does not undo it: certified are 2 margins and some 4 units.
+            let room = (8.0 * margin + 64.0 * f64::EPSILON * size).max(kept * gap);
+            let middle = if !is_static {
+                0.5 * (greatest(&ends[first_count..]) + least(&ends[..first_count]))
+            } else if gap > room {
+                (low + gap * share).clamp(low + 0.5 * room, high - 0.5 * room)
+            } else {
+                0.5 * (low + high)
+            };
+            let pushed = of(false, true).map(|end| end + 0.5 * room).fold(middle, f64::max);
+            let pushed = of(true, true).map(|end| end - 0.5 * room).fold(pushed, f64::min);
+            (pushed, room, pushed != middle || !is_static)
         };
-        let pushed = of(false, true).map(|end| end + 0.5 * room).fold(middle, f64::max);
-        let pushed = of(true, true).map(|end| end - 0.5 * room).fold(pushed, f64::min);
+        let (mut middle, mut room, is_pushed) = place(KEEP);
+        if is_pushed {
+            (middle, room, _) = place(KEEP_PUSHED);
+        }
         Self {
             vertices,
             first_count,
             normal,
             origin,
-            above: pushed + 0.5 * room,
-            below: pushed - 0.5 * room,
+            above: middle + 0.5 * room,
+            below: middle - 0.5 * room,
             heights,
             fixed,
-            is_pushed: pushed != middle,
+            is_pushed,
         }
     }
 
@@ -412,6 +418,7 @@ impl Guard {
             }
             self.round += 1;
             self.planes.clear();
+            self.bring_along(step);
             for violation in &self.violations {
                 let stencil = step.stencil(&violation.vertices, violation.first_count);
                 let ranks = violation.vertices.map(|vertex| self.ranks[vertex as usize]);
@@ -434,6 +441,26 @@ impl Guard {
         match self.violations.first() {
             None => Ok(()),
             Some(violation) => Err(Breach::Pair(pair_of(violation.vertices, violation.first_count))),
+        }
+    }
+
+    /// Gives vertices that are about to be pushed for the first time what those that push have of motion along the normal:
+    /// then gaps stay as they are.
+    fn bring_along<F: Fn(usize) -> bool>(&mut self, step: &mut Step<'_, F>) {
+        for violation in &self.violations {
+            let vertices = violation.vertices.map(|vertex| vertex as usize);
+            let first = vertices.iter().map(|&vertex| self.ranks[vertex]).min().unwrap_or(u32::MAX);
+            let motions = vertices.iter().filter(|&&vertex| self.ranks[vertex] == first);
+            let motions = motions.map(|&vertex| violation.normal.dot(step.end[vertex] - step.start[vertex]));
+            let (count, sum) = motions.fold((0.0, 0.0), |(count, sum), motion| (count + 1.0, sum + motion));
+            for (k, vertex) in vertices.into_iter().enumerate().filter(|_| first < u32::MAX) {
+                let lag = sum / count - violation.normal.dot(step.end[vertex] - step.start[vertex]);
+                let lag = if k < violation.first_count { lag.max(0.0) } else { lag.min(0.0) };
+                if lag != 0.0 && self.ranks[vertex] == u32::MAX {
+                    step.end[vertex] += violation.normal * lag;
+                    self.moved_in[vertex] = self.round;
+                }
+            }
         }
     }
 
