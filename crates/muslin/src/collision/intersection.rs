@@ -63,6 +63,7 @@
 
 use std::cmp::Ordering;
 
+use super::bvh::{Aabb, Bvh};
 use crate::math::Vec3;
 
 /// Number of pairs of triangles that cut each other.
@@ -250,167 +251,6 @@ fn halves(x: f64) -> (f64, f64) {
     let shifted = SPLITTER * x;
     let high = shifted - (shifted - x);
     (high, x - high)
-}
-
-/// A box along the axes. In f32, rounded outwards: half the memory to walk through, and no overlap is lost.
-#[derive(Clone, Copy)]
-struct Aabb {
-    min: [f32; 3],
-    max: [f32; 3],
-}
-
-impl Aabb {
-    /// Contains nothing, overlaps nothing.
-    const EMPTY: Self = Self { min: [f32::INFINITY; 3], max: [f32::NEG_INFINITY; 3] };
-
-    fn around(corners: &Corners) -> Self {
-        let [a, b, c] = corners.map(Vec3::to_array);
-        Self {
-            min: [0, 1, 2].map(|axis| round_down(a[axis].min(b[axis]).min(c[axis]))),
-            max: [0, 1, 2].map(|axis| round_up(a[axis].max(b[axis]).max(c[axis]))),
-        }
-    }
-
-    fn union(&self, o: &Self) -> Self {
-        Self {
-            min: [0, 1, 2].map(|axis| self.min[axis].min(o.min[axis])),
-            max: [0, 1, 2].map(|axis| self.max[axis].max(o.max[axis])),
-        }
-    }
-
-    /// Whether the boxes have a point in common; flat boxes have points too.
-    #[inline]
-    fn overlaps(&self, o: &Self) -> bool {
-        // Without short cuts: one branch instead of six that nobody can predict.
-        (self.min[0] <= o.max[0])
-            & (self.min[1] <= o.max[1])
-            & (self.min[2] <= o.max[2])
-            & (o.min[0] <= self.max[0])
-            & (o.min[1] <= self.max[1])
-            & (o.min[2] <= self.max[2])
-    }
-
-    fn centre(&self) -> [f64; 3] {
-        [0, 1, 2].map(|axis| 0.5 * (f64::from(self.min[axis]) + f64::from(self.max[axis])))
-    }
-}
-
-/// The greatest f32 that is not above `x`.
-fn round_down(x: f64) -> f32 {
-    let nearest = x as f32;
-    if f64::from(nearest) > x { nearest.next_down() } else { nearest }
-}
-
-/// The least f32 that is not below `x`.
-fn round_up(x: f64) -> f32 {
-    -round_down(-x)
-}
-
-/// A binary tree of boxes: items in Morton order, cut into leaves of [`LEAF_SIZE`], two leaves to a node, and so on up.
-///
-/// The shape depends on the number of items alone: the nodes lie in an array like those of a heap (node n has children
-/// 2n and 2n + 1, the root is 1), filled up with empty boxes to a power of two, and need no links.
-struct Bvh {
-    /// Items in Morton order, with their boxes: one leaf after the other.
-    items: Vec<(Aabb, u32)>,
-    nodes: Vec<Aabb>,
-}
-
-/// Items of a leaf. On flat and crumpled sheets 2, 4 and 8 took the same time within a tenth; each doubling halves the
-/// nodes.
-const LEAF_SIZE: usize = 4;
-
-impl Bvh {
-    fn build(boxes: &[Aabb]) -> Self {
-        let items = sort_along_curve(boxes);
-        let leaf_count = items.len().div_ceil(LEAF_SIZE).next_power_of_two();
-        let mut nodes = vec![Aabb::EMPTY; 2 * leaf_count];
-        for (node, leaf) in nodes[leaf_count..].iter_mut().zip(items.chunks(LEAF_SIZE)) {
-            *node = leaf.iter().fold(Aabb::EMPTY, |sum, (aabb, _)| sum.union(aabb));
-        }
-        for n in (1..leaf_count).rev() {
-            nodes[n] = nodes[2 * n].union(&nodes[2 * n + 1]);
-        }
-        Self { items, nodes }
-    }
-
-    /// Calls `visit` once for each pair of items whose boxes overlap, in an order that depends on the boxes alone.
-    fn for_each_overlap(&self, mut visit: impl FnMut(u32, u32)) {
-        self.overlaps_within(1, &mut visit);
-    }
-
-    fn overlaps_within(&self, n: usize, visit: &mut impl FnMut(u32, u32)) {
-        if let Some(leaf) = self.leaf(n) {
-            for (i, first) in leaf.iter().enumerate() {
-                visit_overlaps(first, &leaf[i + 1..], visit);
-            }
-            return;
-        }
-        self.overlaps_within(2 * n, visit);
-        self.overlaps_within(2 * n + 1, visit);
-        self.overlaps_between(2 * n, 2 * n + 1, visit);
-    }
-
-    /// For two nodes of one level. Going down in both at once keeps it so, and bounds the depth by the tree's.
-    fn overlaps_between(&self, m: usize, n: usize, visit: &mut impl FnMut(u32, u32)) {
-        if !self.nodes[m].overlaps(&self.nodes[n]) {
-            return;
-        }
-        if let (Some(first_leaf), Some(second_leaf)) = (self.leaf(m), self.leaf(n)) {
-            for first in first_leaf {
-                visit_overlaps(first, second_leaf, visit);
-            }
-            return;
-        }
-        for (m, n) in [(2 * m, 2 * n), (2 * m, 2 * n + 1), (2 * m + 1, 2 * n), (2 * m + 1, 2 * n + 1)] {
-            self.overlaps_between(m, n, visit);
-        }
-    }
-
-    /// The items of node `n`, if it is a leaf; none for one of those that fill up the tree.
-    fn leaf(&self, n: usize) -> Option<&[(Aabb, u32)]> {
-        let index = n.checked_sub(self.nodes.len() / 2)?;
-        let end = self.items.len().min((index + 1) * LEAF_SIZE);
-        Some(self.items.get(index * LEAF_SIZE..end).unwrap_or_default())
-    }
-}
-
-fn visit_overlaps(first: &(Aabb, u32), others: &[(Aabb, u32)], visit: &mut impl FnMut(u32, u32)) {
-    for second in others {
-        if first.0.overlaps(&second.0) {
-            visit(first.1, second.1);
-        }
-    }
-}
-
-/// Boxes with their indices, in the order in which the Morton curve passes their centres.
-fn sort_along_curve(boxes: &[Aabb]) -> Vec<(Aabb, u32)> {
-    /// Cells along each axis: three times 21 bits fill a u64. With fewer, one vertex far off would put the rest of
-    /// the cloth into a single cell.
-    const CELLS: f64 = (1_u32 << 21) as f64;
-    let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
-    for centre in boxes.iter().map(Aabb::centre) {
-        low = [0, 1, 2].map(|axis| low[axis].min(centre[axis]));
-        high = [0, 1, 2].map(|axis| high[axis].max(centre[axis]));
-    }
-    // Cubic cells: a thin cloth must not be sorted by its thickness.
-    let extent = (high[0] - low[0]).max(high[1] - low[1]).max(high[2] - low[2]);
-    // Conversion to u64 saturates and takes NaN to 0: without an extent, or with an infinite one, all codes are equal.
-    let cell = |x: f64, low: f64| (((x - low) / extent * CELLS) as u64).min(CELLS as u64 - 1);
-    let code =
-        |[x, y, z]: [f64; 3]| spread(cell(x, low[0])) | spread(cell(y, low[1])) << 1 | spread(cell(z, low[2])) << 2;
-    let mut keys: Vec<(u64, u32)> = boxes.iter().zip(0..).map(|(aabb, index)| (code(aabb.centre()), index)).collect();
-    keys.sort_unstable(); // the index makes them distinct
-    keys.into_iter().map(|(_, index)| (boxes[index as usize], index)).collect()
-}
-
-/// Spaces the lowest 21 bits three apart.
-fn spread(bits: u64) -> u64 {
-    let x = (bits | bits << 32) & 0x001f_0000_0000_ffff;
-    let x = (x | x << 16) & 0x001f_0000_ff00_00ff;
-    let x = (x | x << 8) & 0x100f_00f0_0f00_f00f;
-    let x = (x | x << 4) & 0x10c3_0c30_c30c_30c3;
-    (x | x << 2) & 0x1249_2492_4924_9249
 }
 
 #[cfg(test)]
@@ -725,33 +565,5 @@ mod tests {
         let mesh = LatticeMesh::sheet(300, |u, _| [u, 2.0 * u, 0.0]);
         assert_eq!(mesh.count(), 0);
         assert_eq!(count_intersections(&mesh.triangles, &vec![Vec3::splat(0.1); mesh.vertices.len()]), 0);
-    }
-
-    #[test]
-    fn the_tree_finds_the_pairs_of_boxes_that_brute_force_finds() {
-        let mut random = Random(3);
-        for count in 0..70 {
-            let boxes: Vec<Aabb> = (0..count)
-                .map(|_| {
-                    let min = [0; 3].map(|_: u32| random.below(20) as f32);
-                    let size = [0; 3].map(|_: u32| random.below(8) as f32);
-                    Aabb { min, max: [0, 1, 2].map(|axis| min[axis] + size[axis]) }
-                })
-                .collect();
-            let mut found = Vec::new();
-            Bvh::build(&boxes).for_each_overlap(|i, j| found.push((i.min(j), i.max(j))));
-            found.sort_unstable();
-            let all = (0..count).flat_map(|i| (i + 1..count).map(move |j| (i, j)));
-            let expected: Vec<_> = all.filter(|&(i, j)| boxes[i as usize].overlaps(&boxes[j as usize])).collect();
-            assert_eq!(found, expected);
-        }
-    }
-
-    #[test]
-    fn boxes_are_rounded_outwards() {
-        for x in [0.1, -0.1, 1.0, 0.0, 1e300, -1e300, 1e-320, f64::MAX] {
-            assert!(f64::from(round_down(x)) <= x && x <= f64::from(round_up(x)), "{x}");
-        }
-        assert_eq!((round_down(0.5), round_up(0.5)), (0.5, 0.5));
     }
 }

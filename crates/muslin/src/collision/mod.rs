@@ -1,7 +1,16 @@
 //! Finds what touches; what to do about it is the business of [`energy::contact`](crate::energy::contact).
 
+mod bvh;
+mod candidates;
+mod closest;
 mod collider;
+mod guard;
 mod intersection;
+mod truncation;
 
+pub use candidates::{Candidates, Search};
+pub use closest::{Closest, point_triangle, segment_segment};
 pub use collider::{Collider, Probe, Solid};
+pub use guard::{Breach, Held, Pair, certify, is_certified};
 pub use intersection::count_intersections;
+pub use truncation::Guard;

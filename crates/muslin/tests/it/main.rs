@@ -2,15 +2,18 @@
 
 mod bad_scenes;
 mod bending_models;
+mod certificate;
 mod common;
 mod cross_solver;
 mod determinism;
 mod dynamics;
 mod errors;
+mod exact_motion;
 mod explicit;
 mod fixtures;
 mod friction;
 mod fuzz_scenes;
+mod guard;
 mod nets;
 mod newton;
 mod order;

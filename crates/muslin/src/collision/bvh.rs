@@ -1,0 +1,398 @@
+//! A hierarchy of boxes that is built once and refitted as its items move.
+//!
+//! Items lie in Morton order, cut into leaves of [`LEAF_SIZE`], two leaves to a node, and so on up. The shape depends on
+//! the number of items alone: the nodes lie in an array like those of a heap (node n has children 2n and 2n + 1, the
+//! root is 1), filled up with empty boxes to a power of two, and need no links.
+//!
+//! Refitting is one pass over the items and one over the nodes. Cloth keeps its neighbours, so the order of the day it
+//! was built stays good for long; when the boxes of the nodes have grown against those of the items
+//! ([`Bvh::has_decayed`]) the items are sorted anew. Which pairs are found does not depend on the order.
+
+use crate::math::Vec3;
+
+/// A box along the axes. In f32, rounded outwards: half the memory to walk through, and no overlap is lost.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Aabb {
+    pub(super) min: [f32; 3],
+    pub(super) max: [f32; 3],
+}
+
+impl Aabb {
+    /// Contains nothing, overlaps nothing.
+    pub(super) const EMPTY: Self = Self { min: [f32::INFINITY; 3], max: [f32::NEG_INFINITY; 3] };
+
+    /// Around the corners of a triangle.
+    pub(super) fn around(corners: &[Vec3<f64>; 3]) -> Self {
+        let [a, b, c] = corners.map(Vec3::to_array);
+        Self {
+            min: [0, 1, 2].map(|axis| round_down(a[axis].min(b[axis]).min(c[axis]))),
+            max: [0, 1, 2].map(|axis| round_up(a[axis].max(b[axis]).max(c[axis]))),
+        }
+    }
+
+    /// Around all points within `radius` of a point along the axes; empty where the point is not finite.
+    pub(super) fn about(point: Vec3<f64>, radius: f64) -> Self {
+        if !point.is_finite() {
+            return Self::EMPTY;
+        }
+        // The sum is rounded too: one step outwards makes up for it.
+        Self {
+            min: point.to_array().map(|x| round_down((x - radius).next_down())),
+            max: point.to_array().map(|x| round_up((x + radius).next_up())),
+        }
+    }
+
+    #[inline]
+    pub(super) fn union(&self, o: &Self) -> Self {
+        // By comparison, not `f32::min`, which has to think about NaN; there is none.
+        let least = |x: f32, y: f32| if x < y { x } else { y };
+        let greatest = |x: f32, y: f32| if x > y { x } else { y };
+        Self {
+            min: [0, 1, 2].map(|axis| least(self.min[axis], o.min[axis])),
+            max: [0, 1, 2].map(|axis| greatest(self.max[axis], o.max[axis])),
+        }
+    }
+
+    /// Whether the boxes have a point in common; flat boxes have points too.
+    #[inline]
+    pub(super) fn overlaps(&self, o: &Self) -> bool {
+        // Without short cuts: one branch instead of six that nobody can predict.
+        (self.min[0] <= o.max[0])
+            & (self.min[1] <= o.max[1])
+            & (self.min[2] <= o.max[2])
+            & (o.min[0] <= self.max[0])
+            & (o.min[1] <= self.max[1])
+            & (o.min[2] <= self.max[2])
+    }
+
+    fn centre(&self) -> [f64; 3] {
+        [0, 1, 2].map(|axis| 0.5 * (f64::from(self.min[axis]) + f64::from(self.max[axis])))
+    }
+
+    /// Sum of the three sides; none for an empty box.
+    fn girth(&self) -> f64 {
+        (0..3).map(|axis| f64::from(self.max[axis]) - f64::from(self.min[axis])).sum::<f64>().max(0.0)
+    }
+}
+
+/// The greatest f32 that is not above `x`.
+pub(super) fn round_down(x: f64) -> f32 {
+    let nearest = x as f32;
+    if f64::from(nearest) > x { nearest.next_down() } else { nearest }
+}
+
+/// The least f32 that is not below `x`.
+fn round_up(x: f64) -> f32 {
+    -round_down(-x)
+}
+
+/// A binary tree of boxes. See the module's comment.
+#[derive(Debug, Default)]
+pub(super) struct Bvh {
+    /// Items in Morton order, with their boxes: one leaf after the other.
+    items: Vec<(Aabb, u32)>,
+    nodes: Vec<Aabb>,
+    /// Whether anything below a node can be moved: pairs of nodes without are left out.
+    movable: Vec<bool>,
+    /// Girth of all nodes over that of all items: now, and when the order was made.
+    looseness: [f64; 2],
+    keys: Vec<(u64, u32)>,
+}
+
+/// Items of a leaf. On flat and crumpled sheets 2, 4 and 8 took the same time within a tenth; each doubling halves the
+/// nodes.
+const LEAF_SIZE: usize = 4;
+
+impl Bvh {
+    /// A tree of `boxes`, all of them movable.
+    pub(super) fn build(boxes: &[Aabb]) -> Self {
+        let mut tree = Self::default();
+        tree.sort(boxes.len(), |item| boxes[item as usize]);
+        tree.refit(|item| (boxes[item as usize], true));
+        tree
+    }
+
+    /// Number of items.
+    pub(super) fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Puts `count` items into the order in which the Morton curve passes the centres of their boxes. Refit next.
+    pub(super) fn sort(&mut self, count: usize, box_of: impl Fn(u32) -> Aabb) {
+        /// Cells along each axis: three times 21 bits fill a u64. With fewer, one vertex far off would put the rest of
+        /// the cloth into a single cell.
+        const CELLS: f64 = (1_u32 << 21) as f64;
+        let items = 0..u32::try_from(count).unwrap_or(u32::MAX);
+        let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
+        for centre in items.clone().map(|item| box_of(item).centre()) {
+            low = [0, 1, 2].map(|axis| low[axis].min(centre[axis]));
+            high = [0, 1, 2].map(|axis| high[axis].max(centre[axis]));
+        }
+        // Cubic cells: a thin cloth must not be sorted by its thickness.
+        let extent = (high[0] - low[0]).max(high[1] - low[1]).max(high[2] - low[2]);
+        // Conversion to u64 saturates and takes NaN to 0: without an extent, or with an infinite one, all codes are equal.
+        let cell = |x: f64, low: f64| (((x - low) / extent * CELLS) as u64).min(CELLS as u64 - 1);
+        let code =
+            |[x, y, z]: [f64; 3]| spread(cell(x, low[0])) | spread(cell(y, low[1])) << 1 | spread(cell(z, low[2])) << 2;
+        self.keys.clear();
+        self.keys.extend(items.map(|item| (code(box_of(item).centre()), item)));
+        self.keys.sort_unstable(); // the index makes them distinct
+        self.items.clear();
+        self.items.extend(self.keys.iter().map(|&(_, item)| (Aabb::EMPTY, item)));
+        self.looseness[1] = 0.0;
+    }
+
+    /// Takes the boxes of the items as they are now, and whether each can be moved.
+    pub(super) fn refit(&mut self, box_of: impl Fn(u32) -> (Aabb, bool)) {
+        let leaf_count = self.items.len().div_ceil(LEAF_SIZE).next_power_of_two();
+        self.nodes.resize(2 * leaf_count, Aabb::EMPTY);
+        self.movable.resize(2 * leaf_count, false);
+        let (mut item_girth, mut node_girth) = (0.0, 0.0);
+        for (index, leaf) in self.items.chunks_mut(LEAF_SIZE).enumerate() {
+            let (mut all, mut can_move) = (Aabb::EMPTY, false);
+            for (aabb, item) in leaf {
+                let (now, item_can_move) = box_of(*item);
+                *aabb = now;
+                item_girth += now.girth();
+                all = all.union(&now);
+                can_move |= item_can_move;
+            }
+            node_girth += all.girth();
+            self.nodes[leaf_count + index] = all;
+            self.movable[leaf_count + index] = can_move;
+        }
+        for n in (1..leaf_count).rev() {
+            self.nodes[n] = self.nodes[2 * n].union(&self.nodes[2 * n + 1]);
+            self.movable[n] = self.movable[2 * n] | self.movable[2 * n + 1];
+            node_girth += self.nodes[n].girth();
+        }
+        self.looseness[0] = node_girth / item_girth;
+        if self.looseness[1] == 0.0 {
+            self.looseness[1] = self.looseness[0];
+        }
+    }
+
+    /// Whether the boxes of the nodes have grown so much against those of the items that sorting anew pays.
+    ///
+    /// The time of a query grows about as the girth does; sorting takes about as long as one query.
+    pub(super) fn has_decayed(&self) -> bool {
+        self.looseness[0] > 1.5 * self.looseness[1]
+    }
+
+    /// Calls `visit` once for each pair of items whose boxes overlap, in an order that depends on the boxes alone.
+    pub(super) fn for_each_overlap(&self, mut visit: impl FnMut(u32, u32)) {
+        self.overlaps_within(1, &mut visit);
+    }
+
+    /// Calls `visit` for each pair of different nodes of one level that overlap, and for each node with itself.
+    ///
+    /// [`for_each_overlap_of`](Self::for_each_overlap_of) of all these pairs is [`for_each_overlap`](Self::for_each_overlap).
+    pub(super) fn for_each_node_overlap(&self, level: u32, mut visit: impl FnMut(u32, u32)) {
+        let nodes = self.level(level);
+        for m in nodes.clone() {
+            for n in m..nodes.end {
+                if (self.movable[m] | self.movable[n]) && self.nodes[m].overlaps(&self.nodes[n]) {
+                    visit(m as u32, n as u32);
+                }
+            }
+        }
+    }
+
+    /// The same for this tree and another.
+    pub(super) fn for_each_node_overlap_with(&self, o: &Self, level: u32, mut visit: impl FnMut(u32, u32)) {
+        for m in self.level(level) {
+            for n in o.level(level) {
+                if (self.movable[m] | o.movable[n]) && self.nodes[m].overlaps(&o.nodes[n]) {
+                    visit(m as u32, n as u32);
+                }
+            }
+        }
+    }
+
+    /// [`for_each_overlap`](Self::for_each_overlap) of the items below two nodes of one level, which may be the same.
+    pub(super) fn for_each_overlap_of(&self, m: usize, n: usize, mut visit: impl FnMut(u32, u32)) {
+        if m == n {
+            self.overlaps_within(m, &mut visit);
+        } else {
+            self.overlaps_with(m, self, n, &mut visit);
+        }
+    }
+
+    /// [`for_each_overlap`](Self::for_each_overlap) of the items below a node and those below one of another tree.
+    pub(super) fn for_each_overlap_of_with(&self, m: usize, o: &Self, n: usize, mut visit: impl FnMut(u32, u32)) {
+        self.overlaps_with(m, o, n, &mut visit);
+    }
+
+    /// The nodes so many levels below the root, or the leaves where there are none.
+    fn level(&self, level: u32) -> std::ops::Range<usize> {
+        let first = (1 << level).min(self.nodes.len() / 2);
+        first..2 * first
+    }
+
+    fn overlaps_within(&self, n: usize, visit: &mut impl FnMut(u32, u32)) {
+        if !self.movable[n] {
+            return;
+        }
+        if let Some(leaf) = self.leaf(n) {
+            for (i, first) in leaf.iter().enumerate() {
+                visit_overlaps(first, &leaf[i + 1..], visit);
+            }
+            return;
+        }
+        self.overlaps_within(2 * n, visit);
+        self.overlaps_within(2 * n + 1, visit);
+        // Two nodes of one level: going down in both at once keeps it so.
+        self.overlaps_with(2 * n, self, 2 * n + 1, visit);
+    }
+
+    fn overlaps_with(&self, m: usize, o: &Self, n: usize, visit: &mut impl FnMut(u32, u32)) {
+        if !(self.movable[m] | o.movable[n]) || !self.nodes[m].overlaps(&o.nodes[n]) {
+            return;
+        }
+        match (self.leaf(m), o.leaf(n)) {
+            (Some(first_leaf), Some(second_leaf)) => {
+                for first in first_leaf.iter().filter(|first| first.0.overlaps(&o.nodes[n])) {
+                    visit_overlaps(first, second_leaf, visit);
+                }
+            }
+            (None, None) => {
+                for (m, n) in [(2 * m, 2 * n), (2 * m, 2 * n + 1), (2 * m + 1, 2 * n), (2 * m + 1, 2 * n + 1)] {
+                    self.overlaps_with(m, o, n, visit);
+                }
+            }
+            (Some(_), None) => [2 * n, 2 * n + 1].into_iter().for_each(|n| self.overlaps_with(m, o, n, visit)),
+            (None, Some(_)) => [2 * m, 2 * m + 1].into_iter().for_each(|m| self.overlaps_with(m, o, n, visit)),
+        }
+    }
+
+    /// The items of node `n`, if it is a leaf; none for one of those that fill up the tree.
+    fn leaf(&self, n: usize) -> Option<&[(Aabb, u32)]> {
+        let index = n.checked_sub(self.nodes.len() / 2)?;
+        let end = self.items.len().min((index + 1) * LEAF_SIZE);
+        Some(self.items.get(index * LEAF_SIZE..end).unwrap_or_default())
+    }
+}
+
+fn visit_overlaps(first: &(Aabb, u32), others: &[(Aabb, u32)], visit: &mut impl FnMut(u32, u32)) {
+    for second in others {
+        if first.0.overlaps(&second.0) {
+            visit(first.1, second.1);
+        }
+    }
+}
+
+/// Spaces the lowest 21 bits three apart.
+fn spread(bits: u64) -> u64 {
+    let x = (bits | bits << 32) & 0x001f_0000_0000_ffff;
+    let x = (x | x << 16) & 0x001f_0000_ff00_00ff;
+    let x = (x | x << 8) & 0x100f_00f0_0f00_f00f;
+    let x = (x | x << 4) & 0x10c3_0c30_c30c_30c3;
+    (x | x << 2) & 0x1249_2492_4924_9249
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// [Marsaglia 2003, *Xorshift RNGs*]
+    struct Random(u32);
+
+    impl Random {
+        fn below(&mut self, end: u32) -> u32 {
+            self.0 ^= self.0 << 13;
+            self.0 ^= self.0 >> 17;
+            self.0 ^= self.0 << 5;
+            ((u64::from(self.0) * u64::from(end)) >> 32) as u32
+        }
+
+        fn boxes(&mut self, count: u32) -> Vec<Aabb> {
+            let mut one = || {
+                let min = [0; 3].map(|_: u32| self.below(20) as f32);
+                let size = [0; 3].map(|_: u32| self.below(8) as f32);
+                Aabb { min, max: [0, 1, 2].map(|axis| min[axis] + size[axis]) }
+            };
+            (0..count).map(|_| one()).collect()
+        }
+    }
+
+    fn within(tree: &Bvh) -> Vec<(u32, u32)> {
+        let mut found = Vec::new();
+        tree.for_each_overlap(|i, j| found.push((i.min(j), i.max(j))));
+        found.sort_unstable();
+        found
+    }
+
+    fn by_brute_force(boxes: &[Aabb], counts: impl Fn(u32, u32) -> bool) -> Vec<(u32, u32)> {
+        let count = boxes.len() as u32;
+        let all = (0..count).flat_map(|i| (i + 1..count).map(move |j| (i, j)));
+        all.filter(|&(i, j)| counts(i, j) && boxes[i as usize].overlaps(&boxes[j as usize])).collect()
+    }
+
+    #[test]
+    fn the_tree_finds_the_pairs_of_boxes_that_brute_force_finds() {
+        let mut random = Random(3);
+        for count in 0..70 {
+            let boxes = random.boxes(count);
+            assert_eq!(within(&Bvh::build(&boxes)), by_brute_force(&boxes, |_, _| true));
+        }
+    }
+
+    #[test]
+    fn two_trees_find_the_pairs_of_boxes_that_brute_force_finds() {
+        let mut random = Random(5);
+        for (count, other_count) in [(0, 9), (1, 1), (3, 200), (200, 3), (64, 65), (130, 17)] {
+            let (boxes, others) = (random.boxes(count), random.boxes(other_count));
+            let mut found = Vec::new();
+            Bvh::build(&boxes).for_each_overlap_of_with(1, &Bvh::build(&others), 1, |i, j| found.push((i, j)));
+            found.sort_unstable();
+            let all = (0..count).flat_map(|i| (0..other_count).map(move |j| (i, j)));
+            let expected: Vec<_> = all.filter(|&(i, j)| boxes[i as usize].overlaps(&others[j as usize])).collect();
+            assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn a_refitted_tree_finds_all_and_leaves_out_what_cannot_move() {
+        let mut random = Random(7);
+        let mut tree = Bvh::build(&random.boxes(100));
+        for _ in 0..20 {
+            let boxes = random.boxes(100);
+            tree.refit(|item| (boxes[item as usize], true));
+            assert_eq!(within(&tree), by_brute_force(&boxes, |_, _| true));
+            tree.refit(|item| (boxes[item as usize], item < 30));
+            let found = within(&tree);
+            let can_move = |i: u32, j: u32| i < 30 || j < 30;
+            let needed = by_brute_force(&boxes, can_move);
+            // A leaf may hold both kinds, so that more than the needed may be found.
+            assert!(needed.iter().all(|pair| found.binary_search(pair).is_ok()), "a pair is missing");
+        }
+    }
+
+    #[test]
+    fn a_tree_decays_when_nothing_is_where_it_was_and_sorting_helps() {
+        let mut random = Random(11);
+        let mut scattered = || -> Vec<Aabb> {
+            let place = |random: &mut Random| [0; 3].map(|_: u32| random.below(1000) as f32);
+            (0..500).map(|_| place(&mut random)).map(|min| Aabb { min, max: min.map(|x| x + 1.0) }).collect()
+        };
+        let mut tree = Bvh::build(&scattered());
+        assert!(!tree.has_decayed());
+        let boxes = scattered();
+        tree.refit(|item| (boxes[item as usize], true));
+        assert!(tree.has_decayed());
+        tree.sort(boxes.len(), |item| boxes[item as usize]);
+        tree.refit(|item| (boxes[item as usize], true));
+        assert!(!tree.has_decayed());
+        assert_eq!(within(&tree), by_brute_force(&boxes, |_, _| true));
+    }
+
+    #[test]
+    fn boxes_are_rounded_outwards() {
+        for x in [0.1, -0.1, 1.0, 0.0, 1e300, -1e300, 1e-320, f64::MAX] {
+            assert!(f64::from(round_down(x)) <= x && x <= f64::from(round_up(x)), "{x}");
+            let around = Aabb::about(Vec3::splat(x), 0.25);
+            assert!(f64::from(around.min[0]) <= x - 0.25 && x + 0.25 <= f64::from(around.max[0]), "{x}");
+        }
+        assert_eq!((round_down(0.5), round_up(0.5)), (0.5, 0.5));
+    }
+}

@@ -1,0 +1,349 @@
+//! Closest points of a point and a triangle, and of two segments.
+//!
+//! The distance of two such primitives is taken either inside both, where a line through them is perpendicular to
+//! both, or with an end of one on the other. So:
+//!
+//! - **inside**: with n = e × f, the point p of the plane a + u e + v f has u = ((p − a) × f)·n/n² and
+//!   v = (e × (p − a))·n/n²; the lines a + s e and c + t f are closest at s = ((c − a) × f)·n/n² and
+//!   t = ((c − a) × e)·n/n². Where these lie inside the primitives, and n is not mostly rounding, that is the answer,
+//!   and n its direction.
+//! - **else** it is the nearest of the three (four) pairs of a point and a segment, which cannot go wrong: a segment
+//!   without length is a point, and parallel segments are closest at an end too (among others).
+//!
+//! Where n is mostly rounding (a needle, nearly parallel edges) both are tried and the nearer taken, by the distance of
+//! the points themselves. So whatever the rounding, what is returned are points of the primitives, and at most by
+//! rounding farther apart than the closest.
+//!
+//! The direction is better than that of the difference of the points, which is a small difference of large numbers:
+//! inside, it is n; from a point to a segment, the difference is made perpendicular to the segment once more. So
+//! primitives of size L are told apart along it down to distances of some rounding units of L, not of √ of them.
+
+use crate::math::Vec3;
+
+/// The closest points of a primitive A and a primitive B of four vertices together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Closest {
+    /// w with Σ wᵢ xᵢ = (point of A) − (point of B): those of A are positive and sum to 1, those of B negative and
+    /// sum to −1. The gradient of the distance is wᵢ n.
+    pub weights: [f64; 4],
+    /// Distance, in m.
+    pub distance: f64,
+    /// Direction from B to A; zero where they touch.
+    pub normal: Vec3<f64>,
+}
+
+/// Below this sine² of the angle between its sides, the normal of a triangle or of two edges is not relied upon alone.
+const FLAT: f64 = 1e-10;
+
+/// The closest points of a point `p` (weight 0) and a triangle (weights 1 to 3).
+pub fn point_triangle(p: Vec3<f64>, [a, b, c]: [Vec3<f64>; 3]) -> Closest {
+    let (e, f, d) = (b - a, c - a, p - a);
+    let n = e.cross(f);
+    let (nn, scale) = (n.norm_squared(), e.norm_squared() * f.norm_squared());
+    let (u, v) = (d.cross(f).dot(n) / nn, e.cross(d).dot(n) / nn);
+    let is_inside = nn > 0.0 && u > 0.0 && v > 0.0 && u + v < 1.0;
+    let inside = || Closest::perpendicular([1.0, -(1.0 - u - v), -u, -v], n, d, d - e * u - f * v);
+    if is_inside && nn > FLAT * scale {
+        return inside();
+    }
+    let mut nearest = point_segment(p, a, b).placed([0, 1, 2]);
+    nearest.keep_nearer(point_segment(p, b, c).placed([0, 2, 3]));
+    nearest.keep_nearer(point_segment(p, c, a).placed([0, 3, 1]));
+    if is_inside {
+        nearest.keep_nearer(inside());
+    }
+    nearest
+}
+
+/// The closest points of a segment `ab` (weights 0 and 1) and another `cd` (weights 2 and 3).
+pub fn segment_segment([a, b]: [Vec3<f64>; 2], [c, d]: [Vec3<f64>; 2]) -> Closest {
+    let (e, f, g) = (b - a, d - c, c - a);
+    let n = e.cross(f);
+    let (nn, scale) = (n.norm_squared(), e.norm_squared() * f.norm_squared());
+    let (s, t) = (g.cross(f).dot(n) / nn, g.cross(e).dot(n) / nn);
+    let is_inside = nn > 0.0 && s > 0.0 && s < 1.0 && t > 0.0 && t < 1.0;
+    let inside = || Closest::perpendicular([1.0 - s, s, -(1.0 - t), -t], n, -g, e * s - f * t - g);
+    if is_inside && nn > FLAT * scale {
+        return inside();
+    }
+    let mut nearest = point_segment(a, c, d).placed([0, 2, 3]);
+    nearest.keep_nearer(point_segment(b, c, d).placed([1, 2, 3]));
+    nearest.keep_nearer(point_segment(c, a, b).placed([2, 0, 1]).reversed());
+    nearest.keep_nearer(point_segment(d, a, b).placed([3, 0, 1]).reversed());
+    if is_inside {
+        nearest.keep_nearer(inside());
+    }
+    nearest
+}
+
+impl Closest {
+    /// With a normal known to be along ±n: `arm` is any vector from B's plane to A's, `difference` that of the points.
+    fn perpendicular(weights: [f64; 4], n: Vec3<f64>, arm: Vec3<f64>, difference: Vec3<f64>) -> Self {
+        let direction = n.normalized_or_zero();
+        let (height, distance) = (direction.dot(arm), difference.norm());
+        // Where n is mostly rounding, the points are right and it is not.
+        if distance > 1.001 * height.abs() && direction.dot(difference).abs() < 0.999 * distance {
+            return Self { weights, distance, normal: difference.normalized_or_zero() };
+        }
+        let normal = if height > 0.0 {
+            direction
+        } else if height < 0.0 {
+            -direction
+        } else {
+            Vec3::ZERO
+        };
+        Self { weights, distance: height.abs(), normal }
+    }
+
+    /// With the first three weights (a point and a segment) at other places.
+    fn placed(mut self, places: [usize; 3]) -> Self {
+        let [point, from, to, _] = std::mem::take(&mut self.weights);
+        for (place, weight) in places.into_iter().zip([point, from, to]) {
+            self.weights[place] = weight;
+        }
+        self
+    }
+
+    /// A and B exchanged.
+    fn reversed(self) -> Self {
+        // 0 − w, not −w: no negative zeros.
+        Self { weights: self.weights.map(|w| 0.0 - w), normal: -self.normal, ..self }
+    }
+
+    fn keep_nearer(&mut self, o: Self) {
+        if o.distance < self.distance {
+            *self = o;
+        }
+    }
+}
+
+/// The closest points of a point and a segment: weights of the point, `a` and `b`, and a zero.
+fn point_segment(p: Vec3<f64>, a: Vec3<f64>, b: Vec3<f64>) -> Closest {
+    let e = b - a;
+    let ee = e.norm_squared();
+    let t = (p - a).dot(e) / ee;
+    let (weights, difference) = if t > 0.0 && t < 1.0 {
+        // From the nearer end: less to cancel.
+        let from_end = if t > 0.5 { (p - b) - e * ((p - b).dot(e) / ee) } else { (p - a) - e * t };
+        ([1.0, -(1.0 - t), -t, 0.0], from_end - e * (from_end.dot(e) / ee))
+    } else if t >= 1.0 {
+        ([1.0, 0.0, -1.0, 0.0], p - b)
+    } else {
+        // Also where the segment has no length, and t is NaN.
+        ([1.0, -1.0, 0.0, 0.0], p - a)
+    };
+    let distance = difference.norm();
+    let normal = if distance > 0.0 { difference * (1.0 / distance) } else { Vec3::ZERO };
+    Closest { weights, distance, normal }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Lattice = [i128; 3];
+
+    /// [Marsaglia 2003, *Xorshift RNGs*]
+    struct Random(u64);
+
+    impl Random {
+        fn next(&mut self) -> u64 {
+            self.0 ^= self.0 << 13;
+            self.0 ^= self.0 >> 7;
+            self.0 ^= self.0 << 17;
+            self.0
+        }
+
+        /// In (−1, 1).
+        fn signed(&mut self) -> f64 {
+            (self.next() >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+        }
+
+        fn point(&mut self) -> Vec3<f64> {
+            Vec3::new(self.signed(), self.signed(), self.signed())
+        }
+
+        fn lattice(&mut self, half_size: i128) -> Lattice {
+            [0; 3].map(|_: i32| i128::from(self.next() >> 20) % (2 * half_size + 1) - half_size)
+        }
+    }
+
+    /// The least value of a convex function on [0, 1].
+    fn least(value: impl Fn(f64) -> f64) -> f64 {
+        let (mut low, mut high) = (0.0, 1.0);
+        for _ in 0..120 {
+            let (x, y) = (low + (high - low) / 3.0, high - (high - low) / 3.0);
+            if value(x) < value(y) { high = y } else { low = x }
+        }
+        value(0.5 * (low + high)).min(value(0.0)).min(value(1.0))
+    }
+
+    fn mix(a: Vec3<f64>, b: Vec3<f64>, t: f64) -> Vec3<f64> {
+        a * (1.0 - t) + b * t
+    }
+
+    fn combine(weights: [f64; 4], x: [Vec3<f64>; 4]) -> Vec3<f64> {
+        (0..4).fold(Vec3::ZERO, |sum, i| sum + x[i] * weights[i])
+    }
+
+    fn of(x: [Vec3<f64>; 4], first_count: usize) -> Closest {
+        let [a, b, c, d] = x;
+        if first_count == 1 { point_triangle(a, [b, c, d]) } else { segment_segment([a, b], [c, d]) }
+    }
+
+    /// What must hold of any answer: points of the primitives, at the distance, along the normal.
+    fn check_parts(x: [Vec3<f64>; 4], first_count: usize) -> Closest {
+        let size = (0..4).map(|i| (x[i] - x[3]).norm()).fold(0.0, f64::max);
+        let closest = of(x, first_count);
+        let w = closest.weights;
+        let (first, second): (f64, f64) = (w[..first_count].iter().sum(), w[first_count..].iter().sum());
+        assert!((first - 1.0).abs() < 1e-15 && (second + 1.0).abs() < 1e-15, "{w:?}");
+        let (positive, negative) = w.split_at(first_count);
+        assert!(positive.iter().all(|&w| w >= 0.0) && negative.iter().all(|&w| w <= 0.0), "{w:?}");
+        let centred = x.map(|point| point - x[3]);
+        let off = (combine(w, centred) - closest.normal * closest.distance).norm();
+        assert!(off <= 1e-9 * size, "{off:e} of {size:e} off: {closest:?} {x:?}");
+        let length = closest.normal.norm();
+        assert!(closest.distance == 0.0 || (length - 1.0).abs() < 1e-15, "{closest:?}");
+        closest
+    }
+
+    #[test]
+    fn distances_agree_with_brute_force_minimisation() {
+        let mut random = Random(1);
+        for round in 0..1000 {
+            let scale = [1.0, 1e-9, 1e6, 0.3][round % 4];
+            let mut x = [0; 4].map(|_: i32| random.point() * scale);
+            match round / 4 % 5 {
+                1 => x[3] = x[2] + (x[1] - x[0]) * 0.7, // parallel edges
+                2 => x[2] = x[1],                       // an edge collapsed, or a triangle into a segment
+                3 => x[3] = mix(x[1], x[2], 0.3),       // a needle
+                4 => x = x.map(|p| Vec3::new(p.x, 0.0, p.z)),
+                _ => {}
+            }
+            let [a, b, c, d] = x;
+            let to_segment = |p: Vec3<f64>, a: Vec3<f64>, b: Vec3<f64>| least(|t| (p - mix(a, b, t)).norm());
+            let edges = least(|s| to_segment(mix(a, b, s), c, d));
+            let found = check_parts(x, 2).distance;
+            assert!((found - edges).abs() < 1e-7 * scale, "{found} and not {edges} of edges {x:?}");
+            let triangle = least(|u| to_segment(a, mix(b, c, u), mix(b, d, u)));
+            let found = check_parts(x, 1).distance;
+            assert!((found - triangle).abs() < 1e-7 * scale, "{found} and not {triangle} of a triangle {x:?}");
+        }
+    }
+
+    fn minus(a: Lattice, b: Lattice) -> Lattice {
+        [0, 1, 2].map(|k| a[k] - b[k])
+    }
+
+    fn dot(a: Lattice, b: Lattice) -> i128 {
+        (0..3).map(|k| a[k] * b[k]).sum()
+    }
+
+    fn cross(a: Lattice, b: Lattice) -> Lattice {
+        [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+    }
+
+    /// A squared distance as a fraction; only ever compared.
+    type Fraction = (i128, i128);
+
+    fn nearer(x: Fraction, y: Fraction) -> Fraction {
+        if x.0 * y.1 < y.0 * x.1 { x } else { y }
+    }
+
+    fn exact_point_segment(p: Lattice, a: Lattice, b: Lattice) -> Fraction {
+        let (e, d) = (minus(b, a), minus(p, a));
+        let (along, ee) = (dot(d, e), dot(e, e));
+        if along <= 0 {
+            (dot(d, d), 1)
+        } else if along >= ee {
+            (dot(minus(p, b), minus(p, b)), 1)
+        } else {
+            (dot(d, d) * ee - along * along, ee)
+        }
+    }
+
+    fn exact(x: [Lattice; 4], first_count: usize) -> Fraction {
+        let [a, b, c, d] = x;
+        let (ends, n, arm, is_inside) = if first_count == 1 {
+            let n = cross(minus(c, b), minus(d, b));
+            let side = |from: Lattice, to: Lattice| dot(cross(minus(to, from), minus(a, from)), n) > 0;
+            (vec![(a, b, c), (a, c, d), (a, d, b)], n, minus(a, b), side(b, c) && side(c, d) && side(d, b))
+        } else {
+            let (e, f, g) = (minus(b, a), minus(d, c), minus(c, a));
+            let n = cross(e, f);
+            let (s, t, nn) = (dot(cross(g, f), n), dot(cross(g, e), n), dot(n, n));
+            let is_inside = s > 0 && s < nn && t > 0 && t < nn;
+            (vec![(a, c, d), (b, c, d), (c, a, b), (d, a, b)], n, g, is_inside)
+        };
+        let least = ends.into_iter().map(|(p, a, b)| exact_point_segment(p, a, b)).reduce(nearer).unwrap();
+        let height = dot(n, arm);
+        if is_inside { nearer((height * height, dot(n, n)), least) } else { least }
+    }
+
+    #[test]
+    fn distances_agree_with_exact_arithmetic_where_everything_degenerates() {
+        let mut random = Random(2);
+        let mut touching = 0;
+        for round in 0..60_000 {
+            let half_size = [1, 2, 3, 10, 1000][round % 5];
+            let mut x = [0; 4].map(|_: i32| random.lattice(half_size));
+            if round % 7 == 0 {
+                // Needles: one unit beside a line.
+                let line = random.lattice(half_size);
+                x = [0, 1, 2, 3].map(|k: i128| {
+                    let beside = random.lattice(1);
+                    [0, 1, 2].map(|axis| line[axis] * (k * k - 3) * 5 + beside[axis])
+                });
+            }
+            let points = x.map(|p| Vec3::from(p.map(|v| v as f64 * 0.125)));
+            let size = (0..4).map(|i| (points[i] - points[3]).norm()).fold(0.0, f64::max);
+            for first_count in [1, 2] {
+                let (over, under) = exact(x, first_count);
+                let expected = (over as f64 / under as f64).sqrt() * 0.125;
+                let found = check_parts(points, first_count);
+                // 64 units: a dozen operations, and the products of a needle's sides.
+                let bound = 64.0 * f64::EPSILON * size;
+                assert!((found.distance - expected).abs() <= bound, "{found:?}, not {expected}: {x:?}");
+                touching += usize::from(over == 0);
+            }
+        }
+        assert!(touching > 1000, "only {touching} touch");
+    }
+
+    #[test]
+    fn the_normal_tells_apart_what_nearly_touches() {
+        let mut random = Random(3);
+        for round in 0..20_000 {
+            // Points 10⁻¹⁴ to 1 above the middle of the other primitive, an edge of it, or a corner.
+            let gap = libm::pow(10.0, -14.0 + 14.0 * (round % 100) as f64 / 100.0);
+            let up = random.point().normalized_or_zero();
+            let across = up.cross(random.point()).normalized_or_zero();
+            let along = up.cross(across);
+            let (first_count, flat) = if round % 2 == 0 {
+                (1, [along, across, along * -0.7 - across * 0.6])
+            } else {
+                (2, [along * -0.4, across * 0.9, across * -0.5])
+            };
+            let lift = [Vec3::ZERO, along * 0.6, along * 0.9 + across * 0.2][round / 2 % 3] + up * gap;
+            let [p, q, r] = flat;
+            let x = if first_count == 1 { [lift, p, q, r] } else { [lift - p, lift + p, q, r] };
+            let closest = check_parts(x, first_count);
+            let heights = x.map(|point| closest.normal.dot(point - x[3]));
+            let (first, second) = heights.split_at(first_count);
+            let low = first.iter().copied().fold(f64::INFINITY, f64::min);
+            let high = second.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let off = (low - high - closest.distance).abs();
+            assert!(off < 16.0 * f64::EPSILON, "{off:e} at a distance of {:e}: {x:?}", closest.distance);
+        }
+    }
+
+    #[test]
+    fn nothing_makes_nan() {
+        for x in [[Vec3::ZERO; 4], [Vec3::splat(1e-200); 4], [Vec3::splat(1e160), Vec3::ZERO, Vec3::ZERO, Vec3::ZERO]] {
+            for closest in [of(x, 1), of(x, 2)] {
+                assert!(!closest.distance.is_nan() && closest.weights.iter().all(|w| w.is_finite()), "{closest:?}");
+            }
+        }
+    }
+}

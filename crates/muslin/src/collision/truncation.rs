@@ -1,0 +1,477 @@
+//! Cuts a step back until it is certified: the planes of [`guard`](super::guard), whose comment has the argument.
+//!
+//! Serial: the test of all pairs that could not be dismissed by how far apart they were is short, and what it leaves is
+//! few. So the order is fixed.
+
+use super::candidates::Candidates;
+use super::guard::{
+    Breach, Held, Motion, Stencil, Verdict, check_finite, check_reach, length_in, longest_of_kinds, pair_of, room_of,
+};
+use crate::math::Vec3;
+
+/// Part of a gap that a step leaves at least.
+const KEEP: f64 = 0.1;
+
+/// The same where scripted vertices push free ones: these can come along.
+const KEEP_PUSHED: f64 = 0.5;
+
+/// Rounds of planes and projections before the vertices of a pair that is still in violation go back to where they were.
+const ROUNDS: u32 = 12;
+
+/// Passes of projection in a round. Vertices between several planes need some; going back along the path is always left.
+const PASSES: usize = 4;
+
+/// Rounds in which scripted vertices push free ones, and these others: layers that can be pushed ahead.
+const PUSHES: u32 = 256;
+
+/// Cuts steps back; keeps its memory.
+#[derive(Debug, Default)]
+pub struct Guard {
+    violations: Vec<Violation>,
+    planes: Vec<Plane>,
+    /// Where each vertex wanted to end.
+    wanted: Vec<Vec3<f64>>,
+    /// The round in which a vertex was last moved; 0 if it was not.
+    moved_in: Vec<u32>,
+    /// The part of its motion that each vertex may make.
+    parts: Vec<f64>,
+    /// The round of pushing in which a vertex was first pushed: 0 for scripted ones, the greatest number for none.
+    ranks: Vec<u32>,
+    round: u32,
+    held: Held,
+}
+
+/// A pair that is not certified.
+#[derive(Clone, Copy, Debug)]
+struct Violation {
+    vertices: [u32; 4],
+    first_count: usize,
+    normal: Vec3<f64>,
+}
+
+/// Two planes across one normal, a little apart. Heights are measured from `origin`.
+#[derive(Clone, Copy, Debug)]
+struct Plane {
+    vertices: [u32; 4],
+    first_count: usize,
+    normal: Vec3<f64>,
+    origin: Vec3<f64>,
+    /// The first primitive is to end above this height,
+    above: f64,
+    /// the second below this one.
+    below: f64,
+    /// Heights of the vertices at the beginning.
+    heights: [f64; 4],
+    /// Vertices that it does not move.
+    fixed: [bool; 4],
+    /// Whether scripted vertices have put it where the beginning of the step violates it.
+    is_pushed: bool,
+}
+
+impl Plane {
+    /// The planes of a pair, where vertices for which `fixed` holds go where they go. If they are `static`, they stand in
+    /// the gap of the beginning; else in the middle of what there is at the end.
+    fn between(violation: &Violation, stencil: &Stencil, fixed: [bool; 4], margin: f64, is_static: bool) -> Self {
+        let &Violation { vertices, first_count, normal } = violation;
+        let origin = stencil.x[3];
+        let arms = stencil.x.map(|x| x - origin);
+        let heights = arms.map(|arm| normal.dot(arm));
+        let ends = stencil.y.map(|y| normal.dot(y - origin));
+        let size = arms.iter().chain(&stencil.y.map(|y| y - origin)).map(|arm| arm.norm()).fold(0.0, f64::max);
+        let least = |heights: &[f64]| heights.iter().copied().fold(f64::INFINITY, f64::min);
+        let greatest = |heights: &[f64]| heights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let of = |is_first: bool, is_fixed: bool| {
+            let all = (0..4).filter(move |&k| (k < first_count) == is_first && fixed[k] == is_fixed);
+            all.map(|k| ends[k])
+        };
+        let (low, high) = (greatest(&heights[first_count..]), least(&heights[..first_count]));
+        let gap = high - low;
+        let comes_down = (high - of(true, false).fold(high, f64::min)).max(0.0);
+        let comes_up = (of(false, false).fold(low, f64::max) - low).max(0.0);
+        let share = if comes_up + comes_down > 0.0 { comes_up / (comes_up + comes_down) } else { 0.5 };
+        let place = |kept: f64| {
+            // More than is asked for at the end, so that rounding does not undo it: certified are 2 margins and some 4 units.
+            let room = (8.0 * margin + 64.0 * f64::EPSILON * size).max(kept * gap);
+            let middle = if !is_static {
+                0.5 * (greatest(&ends[first_count..]) + least(&ends[..first_count]))
+            } else if gap > room {
+                (low + gap * share).clamp(low + 0.5 * room, high - 0.5 * room)
+            } else {
+                0.5 * (low + high)
+            };
+            let pushed = of(false, true).map(|end| end + 0.5 * room).fold(middle, f64::max);
+            let pushed = of(true, true).map(|end| end - 0.5 * room).fold(pushed, f64::min);
+            (pushed, room, pushed != middle || !is_static)
+        };
+        let (mut middle, mut room, is_pushed) = place(KEEP);
+        if is_pushed {
+            (middle, room, _) = place(KEEP_PUSHED);
+        }
+        Self {
+            vertices,
+            first_count,
+            normal,
+            origin,
+            above: middle + 0.5 * room,
+            below: middle - 0.5 * room,
+            heights,
+            fixed,
+            is_pushed,
+        }
+    }
+
+    /// The planes of a pair among what is pushed: those pushed later give way to those pushed before, as long as these do
+    /// not stand in each other's way.
+    fn pushed(violation: &Violation, stencil: &Stencil, ranks: [u32; 4], margin: f64) -> Self {
+        let mut levels = ranks;
+        levels.sort_unstable();
+        let of_level = |level: u32| {
+            let plane = Self::between(violation, stencil, ranks.map(|rank| rank == 0 || rank < level), margin, false);
+            let is_clear = (0..4).filter(|&k| ranks[k] < level).all(|k| plane.correction(k, stencil.y[k]) == 0.0);
+            (plane, is_clear)
+        };
+        let mut candidates = levels.into_iter().rev().map(of_level);
+        candidates.find(|(_, is_clear)| *is_clear).map_or_else(|| of_level(1).0, |(plane, _)| plane)
+    }
+
+    /// What planes are sorted by.
+    fn key(&self) -> (usize, [u32; 4]) {
+        (self.first_count, self.vertices)
+    }
+
+    /// How far along the normal vertex `k` has to go from `position` to be on its side: none, or up for the first
+    /// primitive and down for the second.
+    #[inline]
+    fn correction(&self, k: usize, position: Vec3<f64>) -> f64 {
+        let height = self.normal.dot(position - self.origin);
+        if k < self.first_count { (self.above - height).max(0.0) } else { (self.below - height).min(0.0) }
+    }
+
+    /// The part of its way to `position` after which vertex `k` leaves its side.
+    fn allowed_part(&self, k: usize, position: Vec3<f64>) -> f64 {
+        let room = self.above - self.below;
+        if self.correction(k, position).abs() <= 0.01 * room {
+            return 1.0;
+        }
+        let (from, to) = (self.heights[k], self.normal.dot(position - self.origin));
+        let limit = if k < self.first_count { self.above } else { self.below };
+        let starts_beyond = if k < self.first_count { from <= limit } else { from >= limit };
+        if !starts_beyond {
+            return ((limit - from) / (to - from)).clamp(0.0, 1.0);
+        }
+        let gets_worse = if k < self.first_count { to < from } else { to > from };
+        // No part of the way helps against what pushes; else, the gap is hardly there, and must not shrink.
+        if self.is_pushed || !gets_worse { 1.0 } else { 0.0 }
+    }
+}
+
+/// The step at hand.
+struct Step<'a, F> {
+    start: &'a [Vec3<f64>],
+    end: &'a mut [Vec3<f64>],
+    movable: F,
+    candidates: &'a Candidates,
+    margin: f64,
+    /// The motion about which others are short.
+    frame: Vec3<f64>,
+    /// The longest motion of a free vertex in the frame.
+    longest: f64,
+}
+
+impl<F: Fn(usize) -> bool> Step<'_, F> {
+    fn stencil(&self, vertices: &[u32; 4], first_count: usize) -> Stencil {
+        Stencil::gather(vertices, first_count, self.start, self.end)
+    }
+
+    /// The end of a vertex that wants to go to `end`, no farther than it may.
+    fn capped(&self, vertex: usize, end: Vec3<f64>) -> Option<Vec3<f64>> {
+        let d = end - self.start[vertex];
+        let length = length_in(self.frame, d);
+        (length > self.longest).then(|| {
+            // A little less, for the rounding of the sum.
+            let part = (self.longest / length * (1.0 - 1e-9)).max(0.0);
+            self.start[vertex] + (self.frame + (d - self.frame) * part)
+        })
+    }
+}
+
+impl Guard {
+    /// With no memory yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Changes `end` so that no pair touches between `start` and `end`.
+    ///
+    /// Vertices that are not `movable` stay where `end` has them. `candidates` is any list that still reaches from `start`
+    /// ([`Candidates::reach`]); no free vertex moves by more than half of that reach, or what scripted ones leave of it. If
+    /// afterwards no vertex is moved by more than `margin`, and none that ends where it began, [`certify`](super::certify)
+    /// holds. On an error `end` is as it was.
+    pub fn hold(
+        &mut self,
+        start: &[Vec3<f64>],
+        end: &mut [Vec3<f64>],
+        movable: impl Fn(usize) -> bool,
+        candidates: &Candidates,
+        margin: f64,
+    ) -> Result<Held, Breach> {
+        check_finite(start, end)?;
+        self.wanted.clear();
+        self.wanted.extend_from_slice(end);
+        let reach = candidates.reach(start);
+        let motion = Motion::between(start, end);
+        let mut step = Step { start, end, movable, candidates, margin, frame: Vec3::ZERO, longest: 0.0 };
+        // What all do together need not be cut, as long as nothing has to stay behind.
+        if 2.0 * (motion.longest() + margin) >= reach {
+            step.frame = motion.middle();
+            if let Ok(held) = self.hold_in_frame(&mut step, reach) {
+                return Ok(held);
+            }
+            step.end.copy_from_slice(&self.wanted);
+            step.frame = Vec3::ZERO;
+        }
+        self.hold_in_frame(&mut step, reach).inspect_err(|_| step.end.copy_from_slice(&self.wanted))
+    }
+
+    fn hold_in_frame<F: Fn(usize) -> bool>(&mut self, step: &mut Step<'_, F>, reach: f64) -> Result<Held, Breach> {
+        self.begin(step, reach)?;
+        self.test_all(step)?;
+        self.truncate(step)?;
+        self.put_back(step)?;
+        self.push(step)?;
+        check_reach(step.start, step.end, &step.movable, reach, step.margin)?;
+        self.sum_up(step);
+        Ok(self.held)
+    }
+
+    /// Clears the books, and cuts motions that are too long for the list.
+    fn begin<F: Fn(usize) -> bool>(&mut self, step: &mut Step<'_, F>, reach: f64) -> Result<(), Breach> {
+        let count = step.start.len();
+        self.held = Held::default();
+        self.round = 0;
+        self.violations.clear();
+        self.planes.clear();
+        self.moved_in.clear();
+        self.moved_in.resize(count, 0);
+        self.parts.clear();
+        self.parts.resize(count, 1.0);
+        self.ranks.clear();
+        self.ranks.extend((0..count).map(|vertex| if (step.movable)(vertex) { u32::MAX } else { 0 }));
+        let (free, scripted) = longest_of_kinds(step.start, step.end, &step.movable, step.frame);
+        step.longest = (0.5 * reach).min(reach - scripted.0) * (1.0 - 1e-9) - step.margin;
+        if !(0.5 * reach > step.margin) {
+            return Err(Breach::OutOfReach { reach, margin: step.margin });
+        }
+        if !(step.longest > 0.0) {
+            return Err(Breach::TooFast { vertex: scripted.1, length: scripted.0, reach });
+        }
+        if free.0 > step.longest {
+            for vertex in (0..count).filter(|&vertex| (step.movable)(vertex)) {
+                if let Some(end) = step.capped(vertex, step.end[vertex]) {
+                    step.end[vertex] = end;
+                    self.held.capped += 1;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Tests all pairs that motions as long as these can bring together.
+    fn test_all<F: Fn(usize) -> bool>(&mut self, step: &Step<'_, F>) -> Result<(), Breach> {
+        let spread = step.candidates.drift(step.start) + Motion::between(step.start, step.end).spread();
+        let nearer = (2.0 * spread + room_of(step.margin)) * (1.0 + 8.0 * f64::EPSILON);
+        for (list, gaps, first_count) in step.candidates.lists() {
+            for (vertices, &gap) in list.iter().zip(gaps) {
+                if f64::from(gap) <= nearer {
+                    self.test(step, vertices, first_count)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Tests all pairs of vertices that were moved in this round, and keeps those violations that it did not touch.
+    fn test_moved<F: Fn(usize) -> bool>(&mut self, step: &Step<'_, F>) -> Result<(), Breach> {
+        let (moved_in, round) = (std::mem::take(&mut self.moved_in), self.round);
+        let is_moved = |vertices: &[u32; 4]| vertices.iter().any(|&vertex| moved_in[vertex as usize] == round);
+        self.violations.retain(|violation| !is_moved(&violation.vertices));
+        let mut outcome = Ok(());
+        for (list, _, first_count) in step.candidates.lists() {
+            for vertices in list.iter().filter(|vertices| is_moved(vertices)) {
+                outcome = outcome.and_then(|()| self.test(step, vertices, first_count));
+            }
+        }
+        self.moved_in = moved_in;
+        outcome
+    }
+
+    fn test<F>(&mut self, step: &Step<'_, F>, vertices: &[u32; 4], first_count: usize) -> Result<(), Breach>
+    where
+        F: Fn(usize) -> bool,
+    {
+        self.held.tested += 1;
+        match step.stencil(vertices, first_count).test(room_of(step.margin)) {
+            Verdict::Clear => {}
+            Verdict::Touching => return Err(Breach::Touching(pair_of(*vertices, first_count))),
+            Verdict::Violated(normal) => self.violations.push(Violation { vertices: *vertices, first_count, normal }),
+        }
+        Ok(())
+    }
+
+    /// Planes between what would touch, projections onto them, and going back along the path.
+    fn truncate<F: Fn(usize) -> bool>(&mut self, step: &mut Step<'_, F>) -> Result<(), Breach> {
+        for _ in 0..ROUNDS {
+            if self.violations.is_empty() {
+                break;
+            }
+            self.round += 1;
+            let old_count = self.planes.len();
+            for violation in &self.violations {
+                let key = (violation.first_count, violation.vertices);
+                let is_old = self.planes[..old_count].binary_search_by_key(&key, Plane::key).is_ok();
+                if !is_old {
+                    let stencil = step.stencil(&violation.vertices, violation.first_count);
+                    let fixed = violation.vertices.map(|vertex| !(step.movable)(vertex as usize));
+                    self.planes.push(Plane::between(violation, &stencil, fixed, step.margin, true));
+                }
+            }
+            self.planes.sort_unstable_by_key(Plane::key);
+            for _ in 0..PASSES {
+                if !self.project(step) {
+                    break;
+                }
+            }
+            self.shorten(step);
+            self.test_moved(step)?;
+        }
+        self.held.planes = self.planes.len();
+        Ok(())
+    }
+
+    /// Puts vertices onto their sides of the planes. Whether any had to be moved.
+    fn project<F: Fn(usize) -> bool>(&mut self, step: &mut Step<'_, F>) -> bool {
+        let mut any = false;
+        for plane in &self.planes {
+            for (k, vertex) in plane.vertices.map(|vertex| vertex as usize).into_iter().enumerate() {
+                let correction = plane.correction(k, step.end[vertex]);
+                if correction != 0.0 && !plane.fixed[k] {
+                    step.end[vertex] += plane.normal * correction;
+                    self.moved_in[vertex] = self.round;
+                    any = true;
+                }
+            }
+        }
+        any
+    }
+
+    /// Takes vertices that are still on the wrong side of a plane back along their paths.
+    fn shorten<F: Fn(usize) -> bool>(&mut self, step: &mut Step<'_, F>) {
+        for plane in &self.planes {
+            for (k, vertex) in plane.vertices.map(|vertex| vertex as usize).into_iter().enumerate() {
+                self.parts[vertex] = self.parts[vertex].min(plane.allowed_part(k, step.end[vertex]));
+            }
+        }
+        for vertex in self.planes.iter().flat_map(|plane| plane.vertices).map(|vertex| vertex as usize) {
+            let part = std::mem::replace(&mut self.parts[vertex], 1.0);
+            if !(step.movable)(vertex) {
+                continue;
+            }
+            let start = step.start[vertex];
+            let shortened = match part {
+                1.0 => step.end[vertex],
+                0.0 => start,
+                _ => start + (step.end[vertex] - start) * part,
+            };
+            let end = step.capped(vertex, shortened).unwrap_or(shortened);
+            if end != step.end[vertex] {
+                step.end[vertex] = end;
+                self.moved_in[vertex] = self.round;
+            }
+        }
+    }
+
+    /// Puts the vertices of pairs in violation back to where they were, until only scripted ones make trouble.
+    fn put_back<F: Fn(usize) -> bool>(&mut self, step: &mut Step<'_, F>) -> Result<(), Breach> {
+        loop {
+            self.round += 1;
+            let mut any = false;
+            for vertex in self.violations.iter().flat_map(|violation| violation.vertices) {
+                let vertex = vertex as usize;
+                if (step.movable)(vertex) && step.end[vertex] != step.start[vertex] {
+                    step.end[vertex] = step.start[vertex];
+                    self.moved_in[vertex] = self.round;
+                    any = true;
+                }
+            }
+            if !any {
+                return Ok(());
+            }
+            self.test_moved(step)?;
+        }
+    }
+
+    /// Pushes free vertices out of the way of scripted ones, and others out of theirs.
+    fn push<F: Fn(usize) -> bool>(&mut self, step: &mut Step<'_, F>) -> Result<(), Breach> {
+        for _ in 0..PUSHES {
+            if self.violations.is_empty() {
+                return Ok(());
+            }
+            self.round += 1;
+            self.planes.clear();
+            self.bring_along(step);
+            for violation in &self.violations {
+                let stencil = step.stencil(&violation.vertices, violation.first_count);
+                let ranks = violation.vertices.map(|vertex| self.ranks[vertex as usize]);
+                self.planes.push(Plane::pushed(violation, &stencil, ranks, step.margin));
+            }
+            self.held.planes += self.planes.len();
+            for _ in 0..PASSES {
+                if !self.project(step) {
+                    break;
+                }
+            }
+            let rank = self.round;
+            for vertex in self.planes.iter().flat_map(|plane| plane.vertices).map(|vertex| vertex as usize) {
+                if self.moved_in[vertex] == rank {
+                    self.ranks[vertex] = self.ranks[vertex].min(rank);
+                }
+            }
+            self.test_moved(step)?;
+        }
+        match self.violations.first() {
+            None => Ok(()),
+            Some(violation) => Err(Breach::Pair(pair_of(violation.vertices, violation.first_count))),
+        }
+    }
+
+    /// Gives vertices that are about to be pushed for the first time what those that push have of motion along the normal:
+    /// then gaps stay as they are.
+    fn bring_along<F: Fn(usize) -> bool>(&mut self, step: &mut Step<'_, F>) {
+        for violation in &self.violations {
+            let vertices = violation.vertices.map(|vertex| vertex as usize);
+            let first = vertices.iter().map(|&vertex| self.ranks[vertex]).min().unwrap_or(u32::MAX);
+            let motions = vertices.iter().filter(|&&vertex| self.ranks[vertex] == first);
+            let motions = motions.map(|&vertex| violation.normal.dot(step.end[vertex] - step.start[vertex]));
+            let (count, sum) = motions.fold((0.0, 0.0), |(count, sum), motion| (count + 1.0, sum + motion));
+            for (k, vertex) in vertices.into_iter().enumerate().filter(|_| first < u32::MAX) {
+                let lag = sum / count - violation.normal.dot(step.end[vertex] - step.start[vertex]);
+                let lag = if k < violation.first_count { lag.max(0.0) } else { lag.min(0.0) };
+                if lag != 0.0 && self.ranks[vertex] == u32::MAX {
+                    step.end[vertex] += violation.normal * lag;
+                    self.moved_in[vertex] = self.round;
+                }
+            }
+        }
+    }
+
+    fn sum_up<F: Fn(usize) -> bool>(&mut self, step: &Step<'_, F>) {
+        self.held.rounds = self.round;
+        for (vertex, (&wanted, &end)) in self.wanted.iter().zip(&*step.end).enumerate() {
+            if wanted != end {
+                self.held.truncated += 1;
+                self.held.frozen += usize::from(end == step.start[vertex]);
+                self.held.longest_cut = self.held.longest_cut.max((wanted - end).norm());
+            }
+        }
+    }
+}
