@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use crate::collision::Collider;
+use crate::collision::{Collider, point_triangle, segment_segment};
 use crate::energy::{self, Site, Term, buckling, dihedral};
 use crate::force::Wind;
 use crate::math::{Mat3, Vec3};
@@ -42,6 +42,8 @@ pub struct Model {
     pub colliders: Vec<Collider>,
     /// Edges that are tested against bodies too fine for vertices alone to notice; empty if there are none such.
     pub contact_edges: ContactEdges,
+    /// Whether cloth is kept from cloth and from itself, and how.
+    pub self_contact: Option<SelfContact>,
     /// g, in m/s².
     pub gravity: Vec3<f64>,
     /// Air, if it moves or resists.
@@ -57,6 +59,30 @@ impl fmt::Debug for Model {
         let mut debug = f.debug_struct("Model");
         debug.field("cloths", &cloths).field("terms", &terms).field("vertices", &self.masses.len());
         debug.finish_non_exhaustive()
+    }
+}
+
+/// How cloth is kept from cloth.
+#[derive(Debug)]
+pub struct SelfContact {
+    /// Distance kept, in m, where the rest shape leaves as much.
+    pub thickness: f64,
+    /// Coulomb's μ of cloth on cloth.
+    pub friction: f64,
+    /// The rest shapes, each cloth where it is, in m.
+    pub rest: Vec<Vec3<f64>>,
+}
+
+impl SelfContact {
+    /// How far a vertex and a triangle, or two edges, are apart in the rest shape, in m: infinite for different cloths.
+    pub fn distance(&self, model: &Model, pair: [u32; 4], is_vertex_triangle: bool) -> f64 {
+        let cloth = |v: u32| model.cloths.partition_point(|cloth| cloth.vertices.end <= v as usize);
+        if cloth(pair[0]) != cloth(pair[3]) {
+            return f64::INFINITY;
+        }
+        let [a, b, c, d] = pair.map(|v| self.rest[v as usize]);
+        let closest = if is_vertex_triangle { point_triangle(a, [b, c, d]) } else { segment_segment([a, b], [c, d]) };
+        closest.distance
     }
 }
 
@@ -232,6 +258,11 @@ impl Model {
             edges: Vec::new(),
             colliders: scene.colliders.iter().map(Collider::new).collect(),
             contact_edges: ContactEdges::default(),
+            self_contact: scene.contact.self_contact.then(|| SelfContact {
+                thickness: scene.contact.thickness,
+                friction: scene.contact.friction,
+                rest: Vec::new(),
+            }),
             gravity: scene.gravity.into(),
             wind: Wind::new(&scene.wind),
             thickness: scene.contact.thickness,
@@ -264,6 +295,9 @@ impl Model {
         self.inverse_masses.extend(masses.iter().map(|&m| if m > 0.0 { 1.0 / m } else { 0.0 }));
         self.masses.extend(masses);
         self.initial_positions.extend(ordering.reordered(&placed));
+        if let Some(contact) = &mut self.self_contact {
+            contact.rest.extend(ordered.positions.iter().map(|x| Vec3::from(*x)));
+        }
 
         warn_of_shared_vertices(index, &pins, mesh.vertex_count(), problems);
         let clamped = self.add_pins(cloth, pins, &placed, &ordering);

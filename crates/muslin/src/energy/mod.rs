@@ -23,6 +23,7 @@ pub mod hinge_force;
 pub mod isometric;
 pub mod membrane;
 pub mod neo_hookean;
+pub mod pair_contact;
 pub mod projective;
 pub mod shape_matching;
 pub mod shell;

@@ -6,7 +6,8 @@
 
 use std::ops::Range;
 
-use super::Particle;
+use super::separation::{Separated, Separation};
+use super::{Context, Particle, StepError};
 use super::script::{Obstacle, Script};
 use crate::collision::Probe;
 use crate::energy::contact;
@@ -31,6 +32,10 @@ pub(super) struct Frame<R: Real> {
     arms: Vec<Vec3<R::Wide>>,
     pub(super) first_arms: Vec<usize>,
     pub(super) script: Script,
+    /// Where cloth is kept from cloth.
+    separation: Option<Box<Separation>>,
+    /// Displacements at the start of the substep, as they were stored; empty without separation.
+    kept: Vec<Particle<R>>,
 }
 
 impl<R: Real> Default for Frame<R> {
@@ -45,6 +50,8 @@ impl<R: Real> Default for Frame<R> {
             arms: Vec::new(),
             first_arms: Vec::new(),
             script: Script::default(),
+            separation: None,
+            kept: Vec::new(),
         }
     }
 }
@@ -76,6 +83,80 @@ impl<R: Real> Frame<R> {
         }
         self.arms.resize(arms, Vec3::ZERO);
         self.script.load(model, state.time, dt, substeps);
+        if self.separation.is_none() {
+            self.separation = Separation::new(model).map(Box::new);
+        }
+        if let Some(separation) = &mut self.separation {
+            separation.start.clone_from(&state.positions);
+            self.kept.clone_from(&self.particles);
+        }
+    }
+
+    /// Whether [`separate`](Self::separate) has to be called after each substep.
+    pub(super) fn separates(&self) -> bool {
+        self.separation.is_some()
+    }
+
+    /// Keeps cloth from cloth at the end of a substep of `step` seconds, and makes velocities of positions.
+    pub(super) fn separate(&mut self, context: &Context<'_>, step: f64, substep: usize) -> Result<Separated, StepError> {
+        let Some(mut separation) = self.separation.take() else { return Ok(Separated::default()) };
+        let outcome = self.separate_with(&mut separation, context, step, substep);
+        self.separation = Some(separation);
+        outcome
+    }
+
+    fn separate_with(
+        &mut self,
+        separation: &mut Separation,
+        context: &Context<'_>,
+        step: f64,
+        substep: usize,
+    ) -> Result<Separated, StepError> {
+        separation.end.clear();
+        separation.end.extend(self.particles.iter().zip(&self.origins).map(|(u, origin)| *origin + u.xyz().cast()));
+        separation.inverse_masses.clear();
+        separation.inverse_masses.extend(self.particles.iter().map(|u| u.inverse_mass().to_f64()));
+        separation.push(context, step);
+        for (i, lift) in separation.lifts.iter().enumerate().filter(|(_, lift)| **lift != Vec3::ZERO) {
+            let previous = self.previous[i];
+            self.previous[i] = Particle::new(previous.xyz() + lift.cast(), previous.inverse_mass());
+        }
+        self.put_back(separation);
+
+        let obstacles = self.script.obstacles(substep);
+        if !obstacles.is_empty() {
+            let script = std::mem::take(&mut self.script);
+            let (passes, arrays, ..) = self.open(context.model, step);
+            context.team.run(context.threads, |worker| passes.collide(worker, &arrays, script.obstacles(substep)));
+            self.script = script;
+            for (y, (u, origin)) in separation.end.iter_mut().zip(self.particles.iter().zip(&self.origins)) {
+                *y = *origin + u.xyz().cast();
+            }
+        }
+        let separated = separation.hold(context)?;
+        self.put_back(separation);
+        // Exactly what is stored now.
+        for (x, (u, origin)) in separation.start.iter_mut().zip(self.particles.iter().zip(&self.origins)) {
+            *x = *origin + u.xyz().cast();
+        }
+        self.kept.clone_from(&self.particles);
+        let (passes, arrays, ..) = self.open(context.model, step);
+        context.team.run(context.threads, |worker| passes.update(worker, &arrays));
+        Ok(separated)
+    }
+
+    /// Takes over the positions that separation has changed.
+    fn put_back(&mut self, separation: &Separation) {
+        for (i, y) in separation.end.iter().enumerate() {
+            let particle = self.particles[i];
+            if *y == self.origins[i] + particle.xyz().cast() {
+                continue;
+            }
+            // What stays where it was has to do so to the last bit.
+            let displacement =
+                if *y == separation.start[i] { self.kept[i].xyz() } else { (*y - self.origins[i]).cast() };
+            self.particles[i] = Particle::new(displacement, particle.inverse_mass());
+        }
     }
 
     /// Opens the arrays to the team, beside what it reads.
@@ -84,7 +165,7 @@ impl<R: Real> Frame<R> {
         model: &'a Model,
         step: f64,
     ) -> (Substep<'a, R>, Arrays<'a, R>, &'a Script, &'a [usize]) {
-        let Self { origins, particles, previous, velocities, pushes, facings, arms, first_arms, script } = self;
+        let Self { origins, particles, previous, velocities, pushes, facings, arms, first_arms, script, .. } = self;
         let arrays = Arrays::open(particles, previous, velocities, pushes, facings, arms);
         (Substep::new(model, origins, step), arrays, script, first_arms)
     }

@@ -8,6 +8,7 @@ mod frame;
 mod particle;
 mod position_based;
 mod script;
+mod separation;
 mod spectrum;
 mod stepped;
 mod stream;
@@ -99,6 +100,16 @@ pub struct Stages {
     pub update: f64,
 }
 
+impl Stages {
+    /// Adds the times of another.
+    fn add(&mut self, other: &Self) {
+        self.predict += other.predict;
+        self.solve += other.solve;
+        self.collide += other.collide;
+        self.update += other.update;
+    }
+}
+
 /// Why a frame could not be finished.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum StepError {
@@ -136,6 +147,12 @@ pub enum StepError {
          look for an extreme number in the scene (density, stiffness, damping), or use more substeps"
     )]
     NotDefinite,
+    /// Cloth would pass through cloth, and nothing that may be done about it helps.
+    #[error("{what}, and cannot be kept apart; use more substeps, slower pins or bodies, or a smaller contact.thickness")]
+    Contact {
+        /// Which, as the user numbers them.
+        what: String,
+    },
     /// An explicit solver took steps beyond its stability limit.
     #[error(
         "vertex {vertex} of cloth \"{cloth}\" diverged: the step of {:.3} ms is {}",

@@ -12,6 +12,7 @@
 //! after every colour of the sweeps, and between the two passes of the wind.
 #![allow(unsafe_code, reason = "opens the multipliers to the team")]
 
+use std::ops::Range;
 use std::sync::Mutex;
 
 use super::frame::Frame;
@@ -76,7 +77,7 @@ where
         let start = context.clock.seconds();
         self.load(context.model, state, dt);
         let loaded = context.clock.seconds();
-        let (mut stages, residual) = self.run(context, dt);
+        let (mut stages, residual) = self.run(context, dt)?;
         let solved = context.clock.seconds();
         if let Some(vertex) = self.frame.non_finite() {
             return Err(StepError::non_finite(context.model, vertex));
@@ -115,10 +116,30 @@ where
     }
 
     /// Runs all substeps; returns the profile and the residual.
-    fn run(&mut self, context: &Context<'_>, dt: f64) -> (Stages, f64) {
+    fn run(&mut self, context: &Context<'_>, dt: f64) -> Result<(Stages, f64), StepError> {
+        let substeps = self.plan.substeps as usize;
+        let step = dt / f64::from(self.plan.substeps);
+        if !self.frame.separates() {
+            return Ok(self.run_some(context, step, 0..substeps));
+        }
+        let (mut sum, mut residual) = (Stages::default(), 0.0);
+        for s in 0..substeps {
+            let stages;
+            (stages, residual) = self.run_some(context, step, s..s + 1);
+            sum.add(&stages);
+            let start = context.clock.seconds();
+            self.frame.separate(context, step, s)?;
+            sum.collide += context.clock.seconds() - start;
+        }
+        Ok((sum, residual))
+    }
+
+    /// Runs some of the substeps; where cloth is kept from cloth, that and the velocities are still to come.
+    fn run_some(&mut self, context: &Context<'_>, step: f64, range: Range<usize>) -> (Stages, f64) {
         let (model, sweeps) = (context.model, self.sweeps);
         let Plan { substeps, iterations } = self.plan;
-        let step = dt / f64::from(substeps);
+        let (is_first, is_last) = (range.start == 0, range.end == substeps as usize);
+        let separates = self.frame.separates();
         let (substep, arrays, script, first_arms) = self.frame.open(model, step);
         let first_multipliers = &self.first_multipliers;
         // SAFETY: a sweep gets and sets those of its own elements; shares of elements are the same in every sweep of a term.
@@ -140,12 +161,14 @@ where
                 step,
                 iterations,
             };
-            for (term, &first) in model.terms.iter().zip(first_arms) {
-                Place::<R>::place(&**term, worker, substep.origins, &arrays.arms, first);
+            if is_first {
+                for (term, &first) in model.terms.iter().zip(first_arms) {
+                    Place::<R>::place(&**term, worker, substep.origins, &arrays.arms, first);
+                }
+                worker.barrier();
+                watch.lap(&mut stages.update);
             }
-            worker.barrier();
-            watch.lap(&mut stages.update);
-            for s in 0..substeps as usize {
+            for s in range.clone() {
                 let (pin_poses, obstacles) = (script.pin_poses(s), script.obstacles(s));
                 // Multipliers are needed by later iterations, and by the residual at the end of the frame.
                 let keep = iterations > 1 || s + 1 == substeps as usize;
@@ -163,11 +186,14 @@ where
                         watch.lap(&mut stages.collide);
                     }
                 }
-                substep.update(worker, &arrays);
-                worker.barrier();
-                watch.lap(&mut stages.update);
+                if !separates {
+                    substep.update(worker, &arrays);
+                    worker.barrier();
+                    watch.lap(&mut stages.update);
+                }
             }
-            let residual = (model.terms.iter().enumerate())
+            let terms = if is_last { &model.terms[..] } else { &[] };
+            let residual = (terms.iter().enumerate())
                 .map(|(t, term)| (sweeps.residual)(&**term, worker, &sweep(t, iterations, true)))
                 .fold(0.0, f64::max);
             watch.lap(&mut stages.solve);

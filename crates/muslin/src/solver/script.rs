@@ -7,7 +7,7 @@ use crate::model::Model;
 use crate::motion::Pose;
 
 /// How fast cloth that begins inside a body leaves it, in m/s: slow enough to look like being pushed.
-const LIFT_SPEED: f64 = 0.5;
+pub(super) const LIFT_SPEED: f64 = 0.5;
 
 /// The paths of a frame, asked once for all its substeps.
 #[derive(Default)]

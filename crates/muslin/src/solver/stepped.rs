@@ -8,6 +8,7 @@
 //! ```
 
 use super::script::{Obstacle, Script};
+use super::separation::Separation;
 use super::{Context, Solver, Stages, StepError, StepReport, Stopwatch};
 use crate::energy::contact;
 use crate::force::Push;
@@ -141,18 +142,54 @@ impl Motion {
     }
 }
 
+impl Motion {
+    /// Cloth out of cloth: the velocity changes by what the position does.
+    fn separate(
+        &mut self,
+        separation: &mut Separation,
+        context: &Context<'_>,
+        obstacles: &[Obstacle],
+        step: f64,
+    ) -> Result<(), StepError> {
+        separation.end.clone_from(&self.positions);
+        separation.inverse_masses.clone_from(&self.inverse_masses);
+        separation.push(context, step);
+        for (i, lift) in separation.lifts.iter().enumerate() {
+            self.previous[i] += *lift;
+            self.velocities[i] -= *lift * (1.0 / step);
+        }
+        self.take(separation, step);
+        self.collide(context.model, obstacles, step);
+        separation.end.clone_from(&self.positions);
+        separation.hold(context)?;
+        self.take(separation, step);
+        separation.start.clone_from(&self.positions);
+        Ok(())
+    }
+
+    /// Takes over the positions of a separation.
+    fn take(&mut self, separation: &Separation, step: f64) {
+        for ((x, v), y) in self.positions.iter_mut().zip(&mut self.velocities).zip(&separation.end) {
+            *v += (*y - *x) * (1.0 / step);
+            *x = *y;
+        }
+    }
+}
+
 /// A solver made of a scheme.
 pub(super) struct Stepped<S> {
     scheme: S,
     substeps: u32,
     motion: Motion,
     script: Script,
+    /// Where cloth is kept from cloth.
+    separation: Option<Box<Separation>>,
 }
 
 impl<S: Scheme> Stepped<S> {
     /// With so many substeps in a frame.
     pub(super) fn new(scheme: S, substeps: u32) -> Self {
-        Self { scheme, substeps, motion: Motion::default(), script: Script::default() }
+        Self { scheme, substeps, motion: Motion::default(), script: Script::default(), separation: None }
     }
 
     fn load(&mut self, model: &Model, state: &State, dt: f64) {
@@ -164,6 +201,12 @@ impl<S: Scheme> Stepped<S> {
         motion.inverse_masses.clone_from(&model.inverse_masses);
         motion.pushes.resize(if model.wind.is_some() { model.triangles.len() } else { 0 }, Push::default());
         self.script.load(model, state.time, dt, self.substeps);
+        if self.separation.is_none() {
+            self.separation = Separation::new(model).map(Box::new);
+        }
+        if let Some(separation) = &mut self.separation {
+            separation.start.clone_from(&state.positions);
+        }
         for (pinned, poses) in model.pinned.iter().map(|pinned| (pinned, self.script.pin_poses(0))) {
             if poses[pinned.pin as usize].is_some() {
                 motion.inverse_masses[pinned.vertex as usize] = 0.0;
@@ -192,6 +235,9 @@ impl<S: Scheme> Solver for Stepped<S> {
             let outcome = self.scheme.step(&substep, &mut self.motion)?;
             watch.lap(&mut stages.solve);
             self.motion.collide(model, obstacles, step);
+            if let Some(separation) = &mut self.separation {
+                self.motion.separate(separation, context, obstacles, step)?;
+            }
             self.scheme.end(&self.motion);
             watch.lap(&mut stages.collide);
             report.iterations = report.iterations.saturating_add(outcome.iterations);

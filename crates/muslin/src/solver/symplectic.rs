@@ -130,7 +130,7 @@ impl Solver for Symplectic {
         let arm_counts = self.pulls.iter().map(|pull| pull.stream.arm_count());
         self.frame.load(context.model, state, (dt, self.substeps), arm_counts);
         let loaded = context.clock.seconds();
-        let mut stages = self.run(context, step);
+        let mut stages = self.run(context, step)?;
         let solved = context.clock.seconds();
         if step > limit {
             let leaps = diverged(context.model, |vertex| self.frame.velocity(vertex), step);
@@ -155,8 +155,24 @@ impl Solver for Symplectic {
 
 impl Symplectic {
     /// Runs all substeps; returns the profile.
-    fn run(&mut self, context: &Context<'_>, step: f64) -> Stages {
-        let (model, substeps) = (context.model, self.substeps as usize);
+    fn run(&mut self, context: &Context<'_>, step: f64) -> Result<Stages, StepError> {
+        let substeps = self.substeps as usize;
+        if !self.frame.separates() {
+            return Ok(self.run_some(context, step, 0..substeps));
+        }
+        let mut sum = Stages::default();
+        for s in 0..substeps {
+            sum.add(&self.run_some(context, step, s..s + 1));
+            let start = context.clock.seconds();
+            self.frame.separate(context, step, s)?;
+            sum.collide += context.clock.seconds() - start;
+        }
+        Ok(sum)
+    }
+
+    /// Runs some of the substeps; where cloth is kept from cloth, that is still to come.
+    fn run_some(&mut self, context: &Context<'_>, step: f64, range: Range<usize>) -> Stages {
+        let (model, is_first) = (context.model, range.start == 0);
         let (substep, arrays, script, first_arms) = self.frame.open(model, step);
         // SAFETY: in the pass over the elements a place is set by the worker that has its element; in that over the vertices, after
         // a barrier, places are only read.
@@ -173,12 +189,14 @@ impl Symplectic {
         context.team.run(context.threads, |worker| {
             let mut stages = Stages::default();
             let mut watch = Stopwatch::new(context.clock, worker.leads());
-            for (pull, &first) in pulls.iter().zip(first_arms) {
-                pull.stream.place(worker, &vertices, first);
+            if is_first {
+                for (pull, &first) in pulls.iter().zip(first_arms) {
+                    pull.stream.place(worker, &vertices, first);
+                }
+                worker.barrier();
+                watch.lap(&mut stages.update);
             }
-            worker.barrier();
-            watch.lap(&mut stages.update);
-            for s in 0..substeps {
+            for s in range.clone() {
                 let (pin_poses, obstacles) = (script.pin_poses(s), script.obstacles(s));
                 let acts = |pull: &Pull| (s + 1).is_multiple_of(pull.stride as usize);
                 for (pull, &first) in pulls.iter().zip(first_arms).filter(|(pull, _)| acts(pull)) {

@@ -110,13 +110,6 @@ fn wind(t: &mut Table<'_, '_>) -> Wind {
 
 fn contact(t: &mut Table<'_, '_>) -> Contact {
     let self_contact = t.get("self_contact").and_then(Item::boolean).unwrap_or(false);
-    if self_contact {
-        t.value_warning(
-            "self_contact",
-            "self-contact is not available in this version: the cloth may pass through itself; \
-             intersections are counted in the report",
-        );
-    }
     Contact {
         self_contact,
         thickness: t.get("thickness").and_then(|v| v.number(Kind::Number { min: 0.0, max: 1.0 })).unwrap_or(1e-3),
