@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use muslin::energy::shape_matching::Matching;
 use muslin::mesh::{Diagonals, MAX_GRID_VERTICES};
 use muslin::model::{Model, Problem};
 use muslin::scene::{Scene, Severity, Shape};
@@ -22,7 +23,8 @@ const OBJ_BYTES: f64 = 30.0;
 /// An estimate of the memory of a run, in bytes.
 pub(crate) fn estimate(model: &Model) -> usize {
     let elements: usize = model.terms.iter().map(|term| term.element_count()).sum();
-    VERTEX_BYTES * model.masses.len() + ELEMENT_BYTES * elements
+    let members: usize = model.matchings.iter().map(Matching::member_count).sum();
+    VERTEX_BYTES * model.masses.len() + ELEMENT_BYTES * (elements + members)
 }
 
 /// Bytes of the frames of a whole run, the initial state included.

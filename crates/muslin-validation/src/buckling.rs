@@ -82,7 +82,7 @@ fn lateral(scope: Scope) -> Try<Section> {
         let got = threshold(mesh, cells, "model = \"dihedral\"", hinge)?;
         let what = format!("`dihedral`, {mesh}, N = {cells}: critical Γ of ν = −1/3");
         section.push(if cells == fine {
-            Row::relative(what, hinge, got, 0.05)
+            Row::relative(what, hinge, got, 0.03)
                 .by_nature("a hinge model has the Poisson ratio −1/3 here, whatever the cloth has")
         } else {
             Row::measured(what, Some(hinge), got)

@@ -39,6 +39,11 @@ fixture!(CHOI_KO, "crates/muslin/tests/fixtures/choi_ko.csv");
 fixture!(BERGOU_Q, "crates/muslin/tests/fixtures/bergou_q.json");
 fixture!(DIHEDRAL, "crates/muslin/tests/fixtures/dihedral.csv");
 fixture!(CYLINDER, "crates/muslin/tests/fixtures/cylinder_energy.csv");
+fixture!(POLAR, "crates/muslin/tests/fixtures/polar.json");
+fixture!(CLUSTERS, "crates/muslin/tests/fixtures/shape_matching.json");
+fixture!(ONE_STEP, "crates/muslin/tests/fixtures/one_step.json");
+fixture!(UNSTRUCTURED_MESH, "crates/muslin/tests/fixtures/unstructured_mesh.csv");
+fixture!(RANDOM_MESH, "crates/muslin/tests/fixtures/random_mesh.csv");
 fixture!(PAPER_OSCILLATOR, "crates/muslin/tests/fixtures/xpbd_paper_oscillator.csv");
 
 /// Rows of a table below its heading; cells in quotes may hold commas.
@@ -80,6 +85,19 @@ pub fn cvt_mesh(cells: u32) -> Mesh {
             mesh.positions.push([num(&row[2]), 0.0, num(&row[3])]);
         } else {
             mesh.triangles.push([2, 4, 3].map(|column: usize| num(&row[column]) as u32));
+        }
+    }
+    mesh
+}
+
+/// A flat mesh of rows `v x z` and `t a b c`.
+pub fn flat_mesh(text: &str) -> Mesh {
+    let mut mesh = Mesh::default();
+    for row in table(text) {
+        if row[0] == "v" {
+            mesh.positions.push([num(&row[1]), 0.0, num(&row[2])]);
+        } else {
+            mesh.triangles.push([1, 2, 3].map(|column: usize| num(&row[column]) as u32));
         }
     }
     mesh

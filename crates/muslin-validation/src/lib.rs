@@ -15,6 +15,7 @@ mod bending;
 mod buckling;
 mod dynamics;
 mod integrators;
+mod matching;
 mod meshes;
 mod modes;
 mod sheets;
@@ -57,6 +58,7 @@ pub const TESTS: &[&[Test]] = &[
     modes::TESTS,
     sheets::TESTS,
     dynamics::TESTS,
+    matching::TESTS,
 ];
 
 /// All tests of a list of numbers, or all; `report` hears of each when it is done.

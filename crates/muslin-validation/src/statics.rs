@@ -140,15 +140,15 @@ fn vertical_chain(_: Scope) -> Try<Section> {
     Ok(section)
 }
 
-/// The force on the support at every step of a chain that is let go horizontally: from the change of momentum.
-fn support_forces(chain: &Chain, solver: &str, step: f64, steps: usize) -> Try<Vec<f64>> {
+/// The force on the support at every step of a chain that is let go straight along a direction: from the change of momentum.
+fn support_forces(chain: &Chain, along: Vec3<f64>, solver: &str, step: f64, steps: usize) -> Try<Vec<f64>> {
     let top = format!("fps = {:?}\ngravity = [0.0, -10.0, 0.0]\nsolver = {{ {solver}, substeps = 1 }}", 1.0 / step);
     let mut simulation = simulation(&chain.scene(&top, 1.0, "compliance = 1e-8", ""), &chain.mesh)?;
     let free: Vec<usize> = (1..=chain.links).map(|node| in_state(&simulation, chain.vertex(node))).collect();
     let free_of_state = free.clone();
     set_state(&mut simulation, |state| {
         for (i, &v) in free_of_state.iter().enumerate() {
-            state.positions[v] = Vec3::new(chain.length * (i + 1) as f64, 0.0, 0.0);
+            state.positions[v] = along * (chain.length * (i + 1) as f64);
         }
     })?;
     let momentum = |s: &Simulation| free.iter().fold(Vec3::ZERO, |sum, &v| sum + s.state().velocities[v]);
@@ -164,25 +164,35 @@ fn support_forces(chain: &Chain, solver: &str, step: f64, steps: usize) -> Try<V
 
 fn falling_chain(scope: Scope) -> Try<Section> {
     let mut section = Section::new(
-        "20 particles of 1 kg on links of 1 cm with α = 1e-8 m/N, let go horizontally, h = 1/60 s; the force on the support over 30 steps, \
-         from the change of momentum, against `newton`. The XPBD paper reports 6, 2 and 0.5 % of error for 50, 100 and 1000 iterations.",
+        "20 particles of 1 kg on links of 1 cm with α = 1e-8 m/N, h = 1/60 s, let go as a straight line that hangs or is level; the force on the support over 30 steps, from the change of \
+         momentum, against `newton`. The XPBD paper reports 6, 2 and 0.5 % of error of a hanging chain for 50, 100 and 1000 iterations, and says neither its step nor its start: that is the tolerance \
+         for the force of the chain that hangs. The largest error on the way there is that of the first steps, in which the whole weight comes on at once; it has no tolerance.",
     );
     if !has_solver("newton") {
         return Ok(section);
     }
     let chain = Chain::new(19, 0.01);
     let (step, steps) = (1.0 / 60.0, 30);
-    let exact = support_forces(&chain, r#"kind = "newton", iterations = 400, tolerance = 1e-12"#, step, steps)?;
-    let scale = exact.iter().fold(0.0_f64, |m, f| m.max(*f));
-    let iterations: &[u32] = if scope.quick { &[50, 1000] } else { &[50, 100, 1000] };
-    for &n in iterations {
-        let got =
-            support_forces(&chain, &format!(r#"kind = "xpbd", precision = "f64", iterations = {n}"#), step, steps)?;
-        let error = got.iter().zip(&exact).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max) / scale;
-        section.push(
-            Row::measured(format!("`xpbd`, {n} iterations, largest error over the largest force"), None, error)
-                .note("not the paper's set-up, which does not say its step and start"),
-        );
+    let iterations: &[(u32, f64)] =
+        if scope.quick { &[(50, 0.06), (1000, 0.005)] } else { &[(50, 0.06), (100, 0.02), (1000, 0.005)] };
+    for (name, along) in [("hanging", Vec3::new(0.0, -1.0, 0.0)), ("level", Vec3::new(1.0, 0.0, 0.0))] {
+        let newton = r#"kind = "newton", iterations = 400, tolerance = 1e-12"#;
+        let exact = support_forces(&chain, along, newton, step, steps)?;
+        let scale = exact.iter().fold(0.0_f64, |m, f| m.max(*f));
+        for &(n, published) in iterations {
+            let xpbd = format!(r#"kind = "xpbd", precision = "f64", iterations = {n}"#);
+            let got = support_forces(&chain, along, &xpbd, step, steps)?;
+            let error = got.iter().zip(&exact).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max) / scale;
+            if name == "hanging" {
+                let (got, exact) = (got[steps - 1], exact[steps - 1]);
+                let what = format!("`xpbd`, hanging at the start, {n} iterations: force after half a second");
+                section.push(Row::relative(what, exact, got, published));
+            }
+            let what = format!("`xpbd`, {name} at the start, {n} iterations: largest error over the largest force");
+            section.push(
+                Row::measured(what, None, error).note("while it falls into place, which is not what was published"),
+            );
+        }
     }
     Ok(section)
 }

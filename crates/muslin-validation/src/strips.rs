@@ -100,11 +100,24 @@ pub(crate) fn cantilever_scene(material: &str, load: f64, frame: Frame) -> Strin
 
 /// In-plane stiffness over ρ g L: a strain of 1e-4 under the whole weight.
 const STIFFNESS: f64 = 1e4;
+/// Length of a cell over its width.
+const SLENDER: f64 = 10.0;
 
 fn solve(model: &str, gamma: f64, cells: u32, frame: Frame) -> Try<Tip> {
-    let mesh = narrow_strip(cells, 10.0);
+    solve_with(model, gamma, cells, frame, [STIFFNESS, SLENDER])
+}
+
+/// H/W of a strip that neither stretches nor bends along its diagonals. Stretch adds a part that is linear in 1/Y, the diagonals one that is linear in
+/// (w/l)⁴; a second value with both halved tells the limit.
+fn ideal(model: &str, gamma: f64, cells: u32, ratio: f64) -> Try<f64> {
+    let halved = [2.0 * STIFFNESS, SLENDER * 2.0_f64.sqrt().sqrt()];
+    Ok(2.0 * solve_with(model, gamma, cells, Frame::Down, halved)?.ratio() - ratio)
+}
+
+fn solve_with(model: &str, gamma: f64, cells: u32, frame: Frame, [stiffness, slender]: [f64; 2]) -> Try<Tip> {
+    let mesh = narrow_strip(cells, slender);
     let material = format!(
-        "stretch = {{ model = \"spring\", stiffness = {STIFFNESS:?} }}\nbend = {{ model = \"{model}\", {}stiffness = {:?} }}",
+        "stretch = {{ model = \"spring\", stiffness = {stiffness:?} }}\nbend = {{ model = \"{model}\", {}stiffness = {:?} }}",
         bend_keys(model),
         1.0 / gamma
     );
@@ -169,14 +182,15 @@ pub(crate) fn bend_keys(model: &str) -> &'static str {
     if model == "shell" { "poisson = 0.0, " } else { "" }
 }
 
-/// Tolerance on H/W against the exact curve at N = 40.
+/// Tolerance on H/W against the exact curve at N = 40: 0.07, 0.33 and 3.4 %, the error of the chain of 40 plates itself (0.071, 0.326 and 3.404 %)
+/// in two digits, and so half a unit of the last more.
 fn tolerance(gamma: f64) -> f64 {
     if gamma < 50.0 {
-        3e-3
+        7.5e-4
     } else if gamma < 500.0 {
-        3.5e-3
+        3.35e-3
     } else {
-        4e-2
+        3.45e-2
     }
 }
 
@@ -184,7 +198,9 @@ fn heavy_elastica(scope: Scope) -> Try<Section> {
     let mut section = Section::new(
         "A strip of N × 1 cells, clamped by one more cell; Γ = ρ g L³/B, H and W drop and reach of the tip. Cells are ten times longer than \
          wide, so that diagonals have no part in it. `discrete` is the converged value of a chain of N plates (half a hinge at the clamp, \
-         half a mass at the tip), `exact` the elastica θ″ = −Γ(1 − s) cos θ. Y = 10⁴ ρ g L.",
+         half a mass at the tip), `exact` the elastica θ″ = −Γ(1 − s) cos θ. Y = 10⁴ ρ g L. Stretch and diagonals make H/W larger by 1e-4; for the comparison with the \
+         elastica that is taken out by a second value with both halved. The chain of 40 plates is itself 0.071, 0.326 and 3.404 % from the elastica, and a converged code \
+         can be no nearer: 0.3 % at Γ = 100 takes 42 cells.",
     );
     let mut curve = Vec::new();
     let mut convergence = Vec::new();
@@ -228,7 +244,8 @@ fn against_elastica(what: &str, kind: &str, gamma: f64, exact: f64, discrete: f6
     if kind == "theta2" || !row.fails() {
         return row;
     }
-    let own = (discrete / exact - 1.0).abs() + 5e-4;
+    // The rounding of two solutions, whose difference counts twice.
+    let own = (discrete / exact - 1.0).abs() + 1e-4;
     Row::relative(format!("{what}, exact"), exact, got, own)
         .by_nature("an energy in sin(θ/2) softens with the angle: the recorded error of the discrete problem")
 }
@@ -255,9 +272,15 @@ fn of_model(
             section.push(row.note(format!("residual {:.0e}", tip.residual)));
             if n == 40 {
                 points.push([gamma, tip.ratio()]);
-                section.push(against_elastica(&what, kind, gamma, exact, discrete, tip.ratio()));
+                let stiff = ideal(model, gamma, n, tip.ratio())?;
+                section.push(against_elastica(&what, kind, gamma, exact, discrete, stiff));
             }
             found.push((n, tip.ratio()));
+        }
+        if gamma == 100.0 && kind == "theta2" && !scope.quick {
+            let n = 42;
+            let stiff = ideal(model, gamma, n, solve(model, gamma, n, Frame::Down)?.ratio())?;
+            section.push(Row::relative(format!("`{model}`, Γ = {gamma}, N = {n}: H/W, exact"), exact, stiff, 3e-3));
         }
         // From three sizes, so that what does not depend on the cells (stretch, the diagonals) drops out.
         if let [.., (n0, coarse), (n1, middle), (n2, fine)] = found[..] {

@@ -4,6 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::collision::{Collider, point_triangle, segment_segment};
+use crate::energy::shape_matching::{self, Matching};
 use crate::energy::{self, Site, Term, buckling, dihedral};
 use crate::force::Wind;
 use crate::math::{Mat3, Vec3};
@@ -22,6 +23,8 @@ pub struct Model {
     pub cloths: Vec<Cloth>,
     /// Terms of the potential, in the order they are swept.
     pub terms: Vec<Box<dyn Term>>,
+    /// The regions of the cloths that are matched to their shape: terms too, but of elements of any size.
+    pub matchings: Vec<Matching>,
     /// m, in kg.
     pub masses: Vec<f64>,
     /// 1/m, in 1/kg; zero for a vertex of no triangle. Pins are not in here: they come and go.
@@ -248,6 +251,7 @@ impl Model {
         Self {
             cloths: Vec::new(),
             terms: Vec::new(),
+            matchings: Vec::new(),
             masses: Vec::new(),
             inverse_masses: Vec::new(),
             initial_positions: Vec::new(),
@@ -307,6 +311,9 @@ impl Model {
         let first_term = self.terms.len();
         self.terms.extend(assemble(energy::STRETCH, &cloth.material.stretch, &site));
         self.terms.extend(assemble(energy::BEND, &cloth.material.bend, &site));
+        if cloth.material.stretch.entry.name == shape_matching::NAME {
+            self.matchings.push(Matching::new(&cloth.material.stretch.settings, &site));
+        }
         self.vertex_triangles.append(&topology.vertex_triangles, self.triangles.len() as u32);
         self.triangles.extend(ordered.triangles.iter().map(|&t| site.stencil(t)));
         self.edges.extend(topology.edges.iter().map(|&[a, b]| (site.stencil([a, b]), site.distance(a, b))));
@@ -399,6 +406,12 @@ impl Model {
                 }
             }
         }
+    }
+
+    /// The elastic energy with the vertices at x, in J.
+    pub fn elastic_energy(&self, x: &[Vec3<f64>]) -> f64 {
+        let terms: f64 = self.terms.iter().map(|term| term.value(x)).sum();
+        terms + self.matchings.iter().map(|matching| matching.value(x)).sum::<f64>()
     }
 
     /// The state at time zero.

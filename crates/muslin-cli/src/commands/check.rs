@@ -4,6 +4,7 @@
 
 use std::mem;
 
+use muslin::energy::shape_matching::{self, Matching};
 use muslin::model::{self, Compiled, Model};
 use muslin::scene::{Finding, Scene};
 use serde_json::{Value, json};
@@ -81,6 +82,10 @@ impl Sound {
             let whose = if model.cloths.len() > 1 { format!(" of {cloth:?}") } else { String::new() };
             say(format_args!("  {}{whose}: {elements} in {colors}", term.name()))?;
         }
+        for matching in &model.matchings {
+            let (regions, members) = (count(matching.len(), "region"), count(matching.member_count(), "member"));
+            say(format_args!("  {}: {regions} with {members}", shape_matching::NAME))?;
+        }
         let scene = &self.scene;
         say(format_args!(
             "  {} of {:.4} s with {}, {}, about {} of memory, {} of .npy on disk",
@@ -130,6 +135,7 @@ impl Sound {
                 "cloths": cloths,
                 "pinned": pinned,
                 "terms": terms,
+                "regions": model.matchings.iter().map(Matching::len).collect::<Vec<_>>(),
                 "colliders": self.scene.colliders.len(),
                 "memory_bytes": memory::estimate(model),
                 "npy_bytes": memory::frame_bytes(model, &self.scene),

@@ -1,6 +1,8 @@
 //! T0: one element at a time. The unit tests of the library assert the same; here is the worst error of each.
 
 mod models;
+mod shapes;
+mod steps;
 
 use muslin::energy::dihedral::{angle, angle_gradient};
 use muslin::energy::isometric::{self, Isometric, cotangent_weights};
@@ -30,9 +32,13 @@ pub(crate) const TESTS: &[Test] = &[
     Test { number: "0.7", title: "Force is the derivative of the energy", run: models::forces },
     Test { number: "0.8", title: "Hessian is the derivative of the force", run: models::hessians },
     Test { number: "0.9", title: "Quadratic bending: K, Q, energy, force", run: bergou },
+    Test { number: "0.10", title: "Cubic shell on isometric folds", run: shapes::cubic_shell },
     Test { number: "0.11", title: "Hessian of a spring, and the clamped one", run: spring_hessian },
     Test { number: "0.12", title: "Buckling force of Choi and Ko", run: choi_ko },
     Test { number: "0.13", title: "Membrane triangles: energy, force, Hessian", run: membranes },
+    Test { number: "0.14", title: "Polar decomposition and shape matching", run: shapes::polar },
+    Test { number: "0.15", title: "One implicit step", run: steps::one_step },
+    Test { number: "0.16", title: "Descent never goes up", run: steps::monotony },
 ];
 
 /// The cases of a fixture.

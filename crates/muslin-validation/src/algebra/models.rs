@@ -1,5 +1,7 @@
 //! What every model must hold, at random shapes.
 
+use muslin::energy::baraff_witkin::{self, BaraffWitkin};
+use muslin::energy::buckling::{self, Buckling};
 use muslin::energy::cubic_shell::{self, CubicShell};
 use muslin::energy::dihedral::{self, Dihedral};
 use muslin::energy::distance::Distance;
@@ -8,6 +10,7 @@ use muslin::energy::isometric::{self, Isometric, IsometricScalar, cotangent_weig
 use muslin::energy::membrane::{self, Membrane, Moduli, rest_weights};
 use muslin::energy::neo_hookean::NeoHookean;
 use muslin::energy::projective::{self, Projective};
+use muslin::energy::shell::{self, CurvedShell, Shell};
 use muslin::energy::spring::{self, SlackRest, SlackSpring, Spring};
 use muslin::energy::stvk::Stvk;
 use muslin::energy::{Blocks, Energy};
@@ -56,7 +59,20 @@ fn all() -> Vec<Worst> {
         worst::<CubicShell, 4>(&cubic_shell::Rest::new(&BENT.map(Vec3::from), 0.1)),
         worst::<Projective, 4>(&projective::Rest { weights, length: 0.3, compliance: 0.1 }),
         worst::<IsometricScalar, 4>(&isometric::ScalarRest { weights, scale: 3.0, compliance: 0.1 }),
+        worst::<Shell, 8>(&shell_rest(0.0)),
+        worst::<CurvedShell, 8>(&shell_rest(0.7)),
+        worst::<BaraffWitkin, 3>(&baraff_witkin::Rest { weights: triangle.weights, shear: 0.0, compliance: 0.01 }),
+        worst::<BaraffWitkin, 3>(&baraff_witkin::Rest { weights: triangle.weights, shear: 1.0, compliance: 0.01 }),
+        // As long as the diagonal of the cube of random shapes: some buckle a little, some by half.
+        worst::<Buckling, 2>(&buckling::Rest { length: 3.5, scale: 3.0 }),
     ]
+}
+
+/// Weights that add up to zero.
+fn shell_rest<const N: usize>(curvature: f64) -> shell::Rest<f64, N> {
+    let mut weights = std::array::from_fn(|i| 0.3 * i as f64 - 0.8 + 0.1 * (i * i % 5) as f64);
+    weights[0] = -weights[1..].iter().sum::<f64>();
+    shell::Rest { weights, curvature, compliance: 0.1 }
 }
 
 fn worst<E: Energy<N>, const N: usize>(rest: &E::Rest<f64>) -> Worst {

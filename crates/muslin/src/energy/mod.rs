@@ -15,6 +15,7 @@ mod stiffness;
 
 pub mod baraff_witkin;
 pub mod buckling;
+pub mod cluster;
 pub mod contact;
 pub mod cubic_shell;
 pub mod dihedral;
@@ -246,7 +247,8 @@ const NONE: EnergyKind = EnergyKind {
 };
 
 /// Every stretch model.
-pub const STRETCH: &[EnergyKind] = &[spring::KIND, baraff_witkin::KIND, stvk::KIND, neo_hookean::KIND, NONE];
+pub const STRETCH: &[EnergyKind] =
+    &[spring::KIND, baraff_witkin::KIND, stvk::KIND, neo_hookean::KIND, shape_matching::KIND, NONE];
 
 /// Every bend model.
 pub const BEND: &[EnergyKind] = &[

@@ -1,387 +1,386 @@
-//! Shape matching: clusters of vertices that want to be where their rest shape, moved as a whole, would put them.
+//! Shape matching as a potential of projective dynamics: regions are pulled to their rest shape, moved as a whole.
 //!
 //! ```text
-//! c = Σ wᵢxᵢ/Σ wᵢ,   c₀ = Σ wᵢpᵢ/Σ wᵢ,   qᵢ = pᵢ − c₀            p rest positions, w masses
-//! A_pq = Σ wᵢ (xᵢ − c) qᵢᵀ,   A_qq = Σ wᵢ qᵢqᵢᵀ
-//! goal of i = c + T qᵢ        rigid: T = R, the rotation nearest to A_pq
-//!                             linear: T = β A_pq A_qq⁻¹ + (1 − β) R, which lets a share β of stretch and shear pass
+//! E = Σ_c ½ σ_c Σᵢ wᵢ ( (1 − β) ‖xᵢ − c − R qᵢ‖² + β ‖xᵢ − c − A qᵢ‖² )        wᵢ share of the area of vertex i [m²]
+//! c, R, A    centre, nearest rotation and best linear map of a cluster          β = 0 in rigid mode
+//! ∂E/∂xᵢ = Σ_c σ_c wᵢ (xᵢ − c − T qᵢ),   T = β A + (1 − β) R
 //! ```
 //!
-//! `A_qq` of a flat rest shape has no inverse; the pseudo-inverse is taken, and it does not matter what T does across the plane, since no q
-//! has a part there. The determinant of the linear part is left as it is: a flat cluster has no volume to keep.
+//! with the clusters of [`super::cluster`], and so with the goals that the solver `shape_matching` has. c, R and A are the best of their kind with the
+//! weights w, so each of the two sums is the squared distance to a projection, and their own change adds nothing to the gradient.
 //!
-//! The sum of wᵢ(goal − xᵢ) is zero, and so is that of wᵢ(xᵢ − c) × (goal − xᵢ): both `A_pq Rᵀ` and `A_pq A_qq⁻¹ A_pqᵀ` are symmetric. So a pull towards the
-//! goals changes neither momentum nor angular momentum.
+//! **The constant.** Under a small uniform strain ε of the plane, R is the identity where ε and `A_qq` have the same axes, and a cluster stores
 //!
-//! **Regions.** One cluster for a whole cloth makes it a plate. Overlapping regions make it bend: going through the vertices in order, each that is farther than
-//! half the radius from every centre so far becomes a centre, and its region is what lies within the radius along edges at rest. A vertex belongs
-//! to its regions in shares that add up to one and fade to zero at the rim, (1 − d²/r²)²; its mass and its goal are shared alike, so momentum is still kept.
+//! ```text
+//! ½ σ_c tr(ε² A_qq),   A_qq = Σ wᵢ qᵢqᵢᵀ        so with   σ_c = 2 Y W_c/tr A_qq,   W_c = Σ wᵢ
+//! ```
 //!
-//! A held vertex counts a million times the free mass of its cluster: the fit then goes through it, and its cluster turns about it.
+//! a round or square one, whose `A_qq` is ½ tr `A_qq` in both directions, stores ½ Y ε:ε per area: a sheet of Young's modulus Y and Poisson's ratio 0, whatever the
+//! mesh and the region. `beta` lets its share pass: (1 − β) Y is left of it. A cluster that is longer in one direction than in the other
+//! is stiffer along it, by 2 `A_qq`/tr `A_qq`, and so is a region that the rim of the cloth cuts; both axes together are right. Strained askew it turns
+//! a little, and stores less.
 //!
-//! [Müller et al. 2005, Meshless Deformations Based on Shape Matching], [Rivers, James 2007] for shares of mass.
+//! **What it is not.** Strain is resisted over the size of a region, not at a point: a wave much shorter than that has the frequency
+//! √(σ/ρ), σ = 8 Y/r² for a round region of radius r, whatever its length. Regions are plates: a cylinder of curvature κ costs ½ B κ² per area with
+//!
+//! ```text
+//! B = ¼ σ (⟨q⁴⟩ − ⟨q²⟩²) ≈ Y r²/23        q across the axis; for round regions, whose shares fade as (1 − d²/r²)²
+//! ```
+//!
+//! which is much for cloth: bending models add to it. And a line of pins has no area, so it holds its regions only by the vertices that are
+//! on it, the less the finer the mesh; pin a strip as wide as a region to hold cloth firmly.
+//!
+//! **In the system.** The matrix of a cluster, diag(s) − s sᵀ/Σs − β …, would be dense, as many rows as it has vertices. But it is what is
+//! left of a sparse one after c and A, as unknowns of their own, have been eliminated:
+//!
+//! ```text
+//! min over x, c, z of ½ σ Σ wᵢ ( (1 − β) ‖xᵢ − c − pᵢ‖² + β ‖xᵢ − c − Σₖ zₖ ξᵢₖ‖² )        ξᵢₖ = dₖ·qᵢ,  Σ wᵢ ξᵢₖ² = W
+//! (xᵢ, xᵢ): σwᵢ   (xᵢ, c): −σwᵢ   (c, c): σW   (xᵢ, zₖ): −β σwᵢξᵢₖ   (zₖ, zₖ): β σW
+//! ```
+//!
+//! so a cluster of m vertices adds 1 to 4 rows of m numbers, and a whole cloth may be one. Since c and A are the best for x, the gradient has nothing in these
+//! rows, and the correction of x is that of the dense system.
+//!
+//! There is no internal damping: its potential needs the turning of R, which this form leaves out.
+//!
+//! [Müller et al. 2005, Meshless Deformations Based on Shape Matching], [Bouaziz et al. 2014, Projective Dynamics, §5] for shape matching as a projection.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::ops::Range;
 
-use crate::math::{Mat3, Small, Vec3, polar_rotation};
+use super::cluster::{BETA, Clusters, Fit, MODE, Member, Mode, Patch, REGION};
+use super::stiffness::physical;
+use super::{EnergyKind, Forms, Site};
+use crate::math::Vec3;
+use crate::parameter::{Entry, Settings};
 use crate::topology::Adjacency;
 
-/// How much a held vertex weighs, in free masses of its cluster.
-const HELD: f64 = 1e6;
+/// Key of the model in scene files.
+pub const NAME: &str = "shape_matching";
 
-/// A region reaches at least this many of the longest edge, or its vertices would have no neighbours in it.
-const FEWEST_EDGES: f64 = 2.0;
+/// The scene's `shape_matching`.
+pub const KIND: EnergyKind = EnergyKind {
+    entry: Entry {
+        name: NAME,
+        summary: "regions that are pulled to their rest shape as a whole: plates, for projective dynamics",
+        source: "Müller et al. 2005, Meshless Deformations Based on Shape Matching; Bouaziz et al. 2014, Projective Dynamics",
+        parameters: &[
+            physical("N/m", 1000.0, "in-plane stiffness Y of a uniform strain, with Poisson's ratio 0"),
+            REGION,
+            MODE,
+            BETA,
+        ],
+        one_of: &[],
+    },
+    // Clusters are no elements of a fixed size: the model keeps them beside its terms.
+    assemble: |_, _| Vec::new(),
+    flat_only: false,
+    forms: Forms { constraint: false, potential: false, projection: true },
+};
 
-/// What the rest shape may do to meet the vertices.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Mode {
-    /// Move and turn.
-    Rigid,
-    /// Stretch and shear too, by this share.
-    Linear(f64),
-}
-
-/// A cloth as its clusters are made from it; vertices are counted from zero.
-#[derive(Clone, Copy, Debug)]
-pub struct Patch<'a> {
-    /// Rest positions, in m.
-    pub rest: &'a [Vec3<f64>],
-    /// The edges, sorted.
-    pub edges: &'a [[u32; 2]],
-    /// Index of its first vertex in the state.
-    pub first_vertex: u32,
-}
-
-/// A vertex in a cluster.
-#[derive(Clone, Copy, Debug)]
-pub struct Member {
-    /// The vertex, in the state.
-    pub vertex: u32,
-    /// How much of it belongs to this cluster: its shares add up to one.
-    pub share: f64,
-    /// p, in m.
-    rest: Vec3<f64>,
-    /// w.
-    weight: f64,
-}
-
-/// What of a cluster depends on the weights alone.
-#[derive(Clone, Copy, Debug)]
-struct Shape {
-    /// 1/Σw, or zero.
-    inverse_weight: f64,
-    /// c₀, in m.
-    center: Vec3<f64>,
-    /// The pseudo-inverse of `A_qq`.
-    inverse: Mat3,
-}
-
-/// Where a cluster is.
-#[derive(Clone, Copy, Debug)]
-pub struct Fit {
-    /// c, in m.
-    pub center: Vec3<f64>,
-    /// R.
-    pub rotation: Mat3,
-    /// T.
-    pub map: Mat3,
-    rest_center: Vec3<f64>,
-}
-
-impl Fit {
-    /// Where a member should be, in m.
-    #[inline]
-    pub fn goal(&self, member: &Member) -> Vec3<f64> {
-        self.center + self.map.apply(member.rest - self.rest_center)
-    }
-}
-
-/// Clusters of vertices.
+/// The regions of one cloth with their stiffness.
 #[derive(Clone, Debug)]
-pub struct Clusters {
-    mode: Mode,
-    /// Of each cluster the place of its first member; one more than there are clusters.
-    starts: Vec<usize>,
-    members: Vec<Member>,
-    shapes: Vec<Shape>,
+pub struct Matching {
+    clusters: Clusters,
+    /// σ of each cluster, in N/m³.
+    stiffness: Vec<f64>,
+    /// Of each member its cluster.
+    cluster_of: Vec<u32>,
+    /// Of each vertex of the cloth its places among the members.
+    places: Adjacency,
+    vertices: Range<usize>,
+    unknown_count: usize,
 }
 
-impl Clusters {
-    /// No clusters yet.
-    pub fn new(mode: Mode) -> Self {
-        Self { mode, starts: vec![0], members: Vec::new(), shapes: Vec::new() }
+impl Matching {
+    /// The regions of a cloth.
+    pub fn new(settings: &Settings, site: &Site<'_>) -> Self {
+        let number = |name| settings.number(name).unwrap_or(0.0);
+        let (first, count) = (site.first_vertex as usize, site.mesh.vertex_count());
+        let rest: Vec<Vec3<f64>> = (0..count as u32).map(|v| site.position(v)).collect();
+        let patch = Patch { rest: &rest, edges: &site.topology.edges, first_vertex: site.first_vertex };
+        let mut clusters = Clusters::new(Mode::read(settings));
+        clusters.add(&patch, number(REGION.name));
+        let mut areas = vec![0.0; first];
+        areas.extend(site.mesh.lumped_masses(1.0));
+        clusters.weigh(&areas, |_| false);
+
+        let young = number("stiffness");
+        let constant = |(cluster, members): (usize, &[Member])| {
+            let area: f64 = members.iter().map(|m| m.weight).sum();
+            let extent = clusters.extent(cluster);
+            // A cluster of one point has nothing to keep.
+            if extent > 0.0 { 2.0 * young * area / extent } else { 0.0 }
+        };
+        let stiffness = clusters.iter().map(constant).collect();
+        let repeat = |(cluster, members): (usize, &[Member])| std::iter::repeat_n(cluster as u32, members.len());
+        let cluster_of = clusters.iter().flat_map(repeat).collect();
+        let stencils: Vec<[u32; 1]> = clusters.all_members().iter().map(|m| [m.vertex - site.first_vertex]).collect();
+        let places = Adjacency::of_stencils(count, &stencils);
+        let is_linear = clusters.mode().share() > 0.0;
+        let maps = |cluster| if is_linear { clusters.directions(cluster).count() } else { 0 };
+        let unknown_count = (0..clusters.len()).map(|cluster| 1 + maps(cluster)).sum();
+        Self { clusters, stiffness, cluster_of, places, vertices: first..first + count, unknown_count }
     }
 
-    /// Adds those of a cloth: overlapping regions of a radius, in m, or one of it all for a radius of zero.
-    pub fn add(&mut self, patch: &Patch<'_>, radius: f64) {
-        let regions = if radius > 0.0 { regions(patch, radius) } else { vec![whole(patch)] };
-        let mut total = vec![0.0; patch.rest.len()];
-        for &(vertex, strength) in regions.iter().flatten() {
-            total[vertex as usize] += strength;
-        }
-        for region in regions {
-            self.members.extend(region.into_iter().map(|(vertex, strength)| Member {
-                vertex: vertex + patch.first_vertex,
-                share: strength / total[vertex as usize],
-                rest: patch.rest[vertex as usize],
-                weight: 0.0,
-            }));
-            self.starts.push(self.members.len());
-            self.shapes.push(Shape { inverse_weight: 0.0, center: Vec3::ZERO, inverse: Mat3::ZERO });
-        }
-    }
-
-    /// Weighs the vertices: by masses, in kg, held ones heavily.
-    pub fn weigh(&mut self, masses: &[f64], is_held: impl Fn(usize) -> bool) {
-        for (range, shape) in self.starts.windows(2).map(|s| s[0]..s[1]).zip(&mut self.shapes) {
-            let members = &mut self.members[range];
-            let free: f64 = members.iter().filter(|m| !is_held(m.vertex as usize)).map(|m| m.share_of(masses)).sum();
-            for member in members.iter_mut() {
-                let is_free = !is_held(member.vertex as usize);
-                member.weight = if is_free { member.share_of(masses) } else { HELD * free };
-            }
-            let weight: f64 = members.iter().map(|m| m.weight).sum();
-            let inverse_weight = if weight > 0.0 { 1.0 / weight } else { 0.0 };
-            let center = members.iter().fold(Vec3::ZERO, |sum, m| sum + m.rest * m.weight) * inverse_weight;
-            let moments = members.iter().fold(Mat3::ZERO, |sum, m| {
-                let q = m.rest - center;
-                sum + Mat3::outer(q, q * m.weight)
-            });
-            *shape = Shape { inverse_weight, center, inverse: pseudo_inverse(&moments) };
-        }
-    }
-
-    /// The members of each cluster, one cluster after the other.
-    pub fn iter(&self) -> impl Iterator<Item = (usize, &[Member])> {
-        self.starts.windows(2).map(|s| &self.members[s[0]..s[1]]).enumerate()
-    }
-
-    /// How many there are.
+    /// How many regions there are.
     pub fn len(&self) -> usize {
-        self.shapes.len()
+        self.clusters.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.shapes.is_empty()
+        self.clusters.is_empty()
     }
 
-    /// Where a cluster is with the vertices at `x`.
+    /// The vertices of the cloth, in the state.
+    pub fn vertices(&self) -> Range<usize> {
+        self.vertices.clone()
+    }
+
+    /// The vertices of the regions, each as often as it is in one.
+    pub fn member_count(&self) -> usize {
+        self.cluster_of.len()
+    }
+
+    /// Where a region is.
     pub fn fit(&self, cluster: usize, x: &[Vec3<f64>]) -> Fit {
-        let (members, shape) = (&self.members[self.starts[cluster]..self.starts[cluster + 1]], &self.shapes[cluster]);
-        // Sums of differences from one of the members: exact under translation, however far from the origin.
-        let origin = members.first().map_or(Vec3::ZERO, |m| x[m.vertex as usize]);
-        let arm = |m: &Member| x[m.vertex as usize] - origin;
-        let center = members.iter().fold(Vec3::ZERO, |sum, m| sum + arm(m) * m.weight) * shape.inverse_weight;
-        let cross = members
-            .iter()
-            .fold(Mat3::ZERO, |sum, m| sum + Mat3::outer(arm(m) - center, (m.rest - shape.center) * m.weight));
-        let rotation = polar_rotation(&cross);
-        let map = match self.mode {
-            Mode::Rigid => rotation,
-            Mode::Linear(share) => cross.times(&shape.inverse) * share + rotation * (1.0 - share),
+        self.clusters.fit(cluster, x)
+    }
+
+    /// E, in J.
+    pub fn value(&self, x: &[Vec3<f64>]) -> f64 {
+        let beta = self.clusters.mode().share();
+        let of_cluster = |(cluster, members): (usize, &[Member])| {
+            let fit = self.fit(cluster, x);
+            let sum = members.iter().fold(0.0, |sum, m| {
+                let distance = |map| (x[m.vertex as usize] - fit.goal_by(map, m)).norm_squared();
+                let rigid = (1.0 - beta) * distance(&fit.rotation);
+                let linear = if beta > 0.0 { beta * distance(&fit.linear) } else { 0.0 };
+                sum + m.weight * (rigid + linear)
+            });
+            0.5 * self.stiffness[cluster] * sum
         };
-        Fit { center: origin + center, rotation, map, rest_center: shape.center }
+        self.clusters.iter().map(of_cluster).sum()
     }
-}
 
-impl Member {
-    fn share_of(&self, masses: &[f64]) -> f64 {
-        self.share * masses[self.vertex as usize]
+    /// ∂E/∂x of a vertex of the cloth, in N; `fit` tells where each of its regions is.
+    #[inline]
+    pub fn gradient(&self, vertex: usize, x: Vec3<f64>, fit: impl Fn(usize) -> Fit) -> Vec3<f64> {
+        let places = self.places.of((vertex - self.vertices.start) as u32);
+        places.iter().fold(Vec3::ZERO, |sum, &place| {
+            let (member, cluster) = (&self.clusters.all_members()[place as usize], self.cluster_of[place as usize]);
+            let pull = self.stiffness[cluster as usize] * member.weight;
+            sum + (x - fit(cluster as usize).goal(member)) * pull
+        })
     }
-}
 
-/// The inverse where there is one, and zero along the directions in which the matrix has no extent.
-fn pseudo_inverse(moments: &Mat3) -> Mat3 {
-    /// Below this part of the largest an extent is rounding: moments are squares, so a sheet a millionth as thick as wide is flat.
-    const FLAT: f64 = 1e-12;
-    let (values, vectors) = Small::new(3, |i, j| moments.0[i][j]).eigen();
-    let largest = values.iter().take(3).fold(0.0, |largest: f64, x| largest.max(*x));
-    (0..3).filter(|&k| values[k] > FLAT * largest).fold(Mat3::ZERO, |sum, k| {
-        let v = Vec3::new(vectors[0][k], vectors[1][k], vectors[2][k]);
-        sum + Mat3::outer(v, v * (1.0 / values[k]))
-    })
-}
+    /// How many unknowns of their own the regions have.
+    pub fn unknown_count(&self) -> usize {
+        self.unknown_count
+    }
 
-/// All vertices, with the same strength.
-fn whole(patch: &Patch<'_>) -> Vec<(u32, f64)> {
-    (0..patch.rest.len() as u32).map(|vertex| (vertex, 1.0)).collect()
-}
-
-/// Overlapping regions, as vertices with their strengths.
-fn regions(patch: &Patch<'_>, radius: f64) -> Vec<Vec<(u32, f64)>> {
-    let neighbors = Adjacency::of_edges(patch.rest.len(), patch.edges);
-    let length = |a: u32, b: u32| (patch.rest[b as usize] - patch.rest[a as usize]).norm();
-    let longest = patch.edges.iter().map(|&[a, b]| length(a, b)).fold(0.0, f64::max);
-    let radius = radius.max(FEWEST_EDGES * longest);
-    let mut is_covered = vec![false; patch.rest.len()];
-    let mut distance = vec![f64::INFINITY; patch.rest.len()];
-    let mut regions = Vec::new();
-    for center in 0..patch.rest.len() as u32 {
-        if is_covered[center as usize] {
-            continue;
-        }
-        // Dijkstra's search, as far as the radius. Distances are not negative, so their bits are in their order.
-        let mut heap = BinaryHeap::from([Reverse((0_u64, center))]);
-        distance[center as usize] = 0.0;
-        let mut reached = Vec::new();
-        while let Some(Reverse((bits, vertex))) = heap.pop() {
-            let d = f64::from_bits(bits);
-            if d > distance[vertex as usize] {
-                continue;
+    /// The numbers of the system, one half of it: row, column, N/m; the own unknowns are counted from `first_unknown`.
+    pub fn each_entry(&self, first_unknown: u32, mut visit: impl FnMut(u32, u32, f64)) {
+        let beta = self.clusters.mode().share();
+        let mut unknown = first_unknown;
+        for (cluster, members) in self.clusters.iter() {
+            let stiffness = self.stiffness[cluster];
+            let total: f64 = members.iter().map(|m| stiffness * m.weight).sum();
+            // A region without stiffness has unknowns without equations; any number will do.
+            let own = |number: f64| if number > 0.0 { number } else { 1.0 };
+            visit(unknown, unknown, own(total));
+            for m in members {
+                visit(m.vertex, m.vertex, stiffness * m.weight);
+                visit(unknown, m.vertex, -stiffness * m.weight);
             }
-            reached.push((vertex, d));
-            for &next in neighbors.of(vertex) {
-                let longer = d + length(vertex, next);
-                if longer < radius && longer < distance[next as usize] {
-                    distance[next as usize] = longer;
-                    heap.push(Reverse((longer.to_bits(), next)));
+            unknown += 1;
+            if beta > 0.0 {
+                // Lengthened so that z is as long as c: Σ w ξ² = W.
+                let length = (total / own(stiffness)).sqrt();
+                for direction in self.clusters.directions(cluster) {
+                    visit(unknown, unknown, own(beta * total));
+                    for m in members {
+                        let coordinate = length * direction.dot(self.clusters.arm(cluster, m));
+                        visit(unknown, m.vertex, -beta * stiffness * m.weight * coordinate);
+                    }
+                    unknown += 1;
                 }
             }
         }
-        for &(vertex, d) in &reached {
-            is_covered[vertex as usize] |= d <= 0.5 * radius;
-            distance[vertex as usize] = f64::INFINITY;
-        }
-        reached.sort_unstable_by_key(|&(vertex, _)| vertex);
-        let strength = |d: f64| (1.0 - (d / radius) * (d / radius)) * (1.0 - (d / radius) * (d / radius));
-        regions.push(reached.into_iter().map(|(vertex, d)| (vertex, strength(d))).collect());
     }
-    regions
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mesh::{Diagonals, Mesh};
-    use crate::topology::Topology;
+    use crate::math::Mat3;
+    use crate::model::Model;
+    use crate::scene::parse;
 
-    fn vectors(list: &serde_json::Value) -> Vec<Vec3<f64>> {
-        let number = |value: &serde_json::Value| value.as_f64().unwrap();
-        list.as_array().unwrap().iter().map(|v| Vec3::new(number(&v[0]), number(&v[1]), number(&v[2]))).collect()
-    }
+    const YOUNG: f64 = 300.0;
 
-    /// One cluster of the fixture with its positions and masses.
-    struct Case {
-        clusters: Clusters,
-        masses: Vec<f64>,
-        x: Vec<Vec3<f64>>,
-        data: serde_json::Value,
-    }
-
-    fn cases(mode: Mode) -> Vec<Case> {
-        let text = include_str!("../../tests/fixtures/shape_matching.json");
-        let all: serde_json::Value = serde_json::from_str(text).unwrap();
-        let case = |data: &serde_json::Value| {
-            let masses: Vec<f64> = data["mass"].as_array().unwrap().iter().map(|m| m.as_f64().unwrap()).collect();
-            let mut clusters = Clusters::new(mode);
-            clusters.add(&Patch { rest: &vectors(&data["rest"]), edges: &[], first_vertex: 0 }, 0.0);
-            clusters.weigh(&masses, |_| false);
-            Case { clusters, masses, x: vectors(&data["x"]), data: data.clone() }
+    /// A sheet of 1 m by 1 m, and random positions about it.
+    fn sheet(cells: u32, keys: &str) -> (Model, Vec<Vec3<f64>>) {
+        let text = format!(
+            "solver.kind = \"projective\"\n[[cloth]]\ngrid = {{ size = [1, 1], cells = [{cells}, {cells}] }}\n\
+             material = {{ stretch = {{ model = \"shape_matching\", stiffness = {YOUNG:?}, {keys} }}, bend.model = \"none\" }}"
+        );
+        let outcome = parse(&text, &[]);
+        let scene = outcome.scene.unwrap_or_else(|| panic!("{:?}", outcome.findings));
+        let model = Model::compile(&scene, &mut |_| Err(String::new())).unwrap().model;
+        let mut bits = 9_u64;
+        let mut next = || {
+            bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (bits >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
         };
-        all["cases"].as_array().unwrap().iter().map(case).collect()
+        let noise = |x: &Vec3<f64>| *x + Vec3::new(next(), next(), next()) * 0.1;
+        let x = model.initial_positions.iter().map(noise).collect();
+        (model, x)
+    }
+
+    fn gradient(matching: &Matching, x: &[Vec3<f64>]) -> Vec<Vec3<f64>> {
+        (0..x.len()).map(|i| matching.gradient(i, x[i], |cluster| matching.fit(cluster, x))).collect()
+    }
+
+    const KEYS: [&str; 5] = [
+        "region = 0",
+        "region = 0.4",
+        "region = 0.4, mode = \"linear\"",
+        "region = 0, mode = \"linear\", beta = 0.3",
+        "region = 0.5, mode = \"linear\", beta = 1",
+    ];
+
+    #[test]
+    fn the_gradient_is_that_of_the_energy_without_force_or_torque() {
+        for keys in KEYS {
+            let (model, x) = sheet(6, keys);
+            let matching = &model.matchings[0];
+            let g = gradient(matching, &x);
+            let scale: f64 = g.iter().map(|g| g.norm()).sum();
+            let (mut force, mut torque) = (Vec3::ZERO, Vec3::ZERO);
+            for (x, g) in x.iter().zip(&g) {
+                force += *g;
+                torque += x.cross(*g);
+            }
+            assert!(force.norm() < 1e-13 * scale && torque.norm() < 1e-13 * scale, "{keys}: {force:?} {torque:?}");
+            // Along a direction, by central differences in two sizes, which leave an error of the fourth order.
+            let direction = |i: usize| Vec3::new(0.3, -0.2 * i as f64 / 50.0, libm::cos(i as f64));
+            let slope = |h: f64| {
+                let at = |s: f64| -> f64 {
+                    let moved: Vec<_> = x.iter().enumerate().map(|(i, x)| *x + direction(i) * s).collect();
+                    matching.value(&moved)
+                };
+                (at(h) - at(-h)) / (2.0 * h)
+            };
+            let expected = (4.0 * slope(5e-4) - slope(1e-3)) / 3.0;
+            let along: f64 = g.iter().enumerate().map(|(i, g)| g.dot(direction(i))).sum();
+            assert!((along / expected - 1.0).abs() < 1e-9, "{keys}: {along} {expected}");
+        }
     }
 
     #[test]
-    fn rotations_and_goals_are_those_of_the_fixture() {
-        let cases = cases(Mode::Rigid);
-        assert_eq!(cases.len(), 8, "clusters");
-        for case in &cases {
-            let fit = case.clusters.fit(0, &case.x);
-            assert!((fit.rotation.determinant() - 1.0).abs() < 1e-14, "{fit:?}");
-            if case.data["unique"].as_bool().unwrap() {
-                let (_, members) = case.clusters.iter().next().unwrap();
-                for (member, goal) in members.iter().zip(vectors(&case.data["goals"])) {
-                    assert!((fit.goal(member) - goal).norm() < 1e-13, "{:?} {goal:?}", fit.goal(member));
-                }
+    fn a_uniform_strain_costs_that_of_a_sheet_whatever_the_mesh_and_the_region() {
+        // ½ Y ε:ε of 1 m²; `A_qq` of a square is the same along x and z, and so is that of regions by the symmetry of their sum.
+        let strain = Mat3([[0.03, 0.0, 0.01], [0.0, 0.0, 0.0], [0.01, 0.0, -0.02]]);
+        let contraction: f64 = strain.0.iter().flatten().map(|e| e * e).sum();
+        for (cells, keys, left, tolerance) in [
+            (4, "region = 0", 1.0, 1e-12),
+            (20, "region = 0", 1.0, 1e-12),
+            (20, "region = 0, mode = \"linear\", beta = 0.4", 0.6, 1e-12),
+            // Regions are chosen by a walk along x, and are cut by the rim: not quite as long along z as along x, all together.
+            (20, "region = 0.2", 1.0, 0.05),
+            (40, "region = 0.2", 1.0, 0.05),
+            (40, "region = 0.2, mode = \"linear\", beta = 0.4", 0.6, 0.03),
+        ] {
+            let (model, _) = sheet(cells, keys);
+            let x: Vec<_> = model.initial_positions.iter().map(|x| *x + strain.apply(*x)).collect();
+            let ratio = model.matchings[0].value(&x) / (0.5 * YOUNG * contraction);
+            assert!((ratio - left).abs() < tolerance, "{cells} cells, {keys}: {ratio}");
+            // In the mean of both directions it is exact, ½ Y ε² each, but for regions that lie askew at the corners of the cloth.
+            let along = |axis: Vec3<f64>| -> f64 {
+                let x: Vec<_> = model.initial_positions.iter().map(|x| *x + axis * (0.01 * axis.dot(*x))).collect();
+                model.matchings[0].value(&x) / (0.5 * YOUNG * 1e-4)
+            };
+            let mean = 0.5 * (along(Vec3::new(1.0, 0.0, 0.0)) + along(Vec3::new(0.0, 0.0, 1.0)));
+            let askew = if keys.starts_with("region = 0,") || keys == "region = 0" { 0.0 } else { 1e-3 };
+            let ratio = mean / left;
+            assert!(ratio > 1.0 - askew - 1e-12 && ratio < 1.0 + 1e-12, "{cells} cells, {keys}: {mean} in the mean");
+        }
+    }
+
+    /// The bending that comes with it, as the header says.
+    #[test]
+    fn a_cylinder_costs_what_plates_of_the_size_of_a_region_do() {
+        let (radius, curvature) = (0.2, 0.01);
+        let (model, _) = sheet(60, "region = 0.2");
+        let bent = |x: &Vec3<f64>| *x + Vec3::new(0.0, 0.5 * curvature * x.x * x.x, 0.0);
+        let x: Vec<_> = model.initial_positions.iter().map(bent).collect();
+        let rigidity = model.matchings[0].value(&x) / (0.5 * curvature * curvature);
+        // Regions are octagons, as distances go along edges, and those at the rim are smaller: less, by a quarter.
+        let ratio = rigidity / (YOUNG * radius * radius / 23.0);
+        assert!((0.6..1.0).contains(&ratio), "{ratio}");
+    }
+
+    /// Eliminates the unknowns of the regions, and multiplies what is left.
+    fn eliminated(matching: &Matching, d: &[f64]) -> Vec<f64> {
+        let n = d.len();
+        let (mut product, mut own, mut couplings) = (vec![0.0; n], vec![0.0; matching.unknown_count()], Vec::new());
+        matching.each_entry(n as u32, |i, j, number| match (i as usize, j as usize) {
+            (i, j) if i < n => product[i] += number * d[j],
+            (i, j) if i == j => own[i - n] += number,
+            (i, j) => couplings.push((i - n, j, number)),
+        });
+        let mut sums = vec![0.0; own.len()];
+        couplings.iter().for_each(|&(k, i, number)| sums[k] += number * d[i]);
+        couplings.iter().for_each(|&(k, i, number)| product[i] -= number * sums[k] / own[k]);
+        product
+    }
+
+    /// With β = 1 the energy is quadratic, so its gradient is the matrix; with β = 0 a motion without turning shows all but the centre.
+    #[test]
+    fn the_system_is_the_quadratic_energy_once_its_own_unknowns_are_eliminated() {
+        for (keys, is_quadratic) in [
+            ("region = 0, mode = \"linear\", beta = 1", true),
+            ("region = 0.5, mode = \"linear\", beta = 1", true),
+            ("region = 0.5, mode = \"linear\", beta = 0.7", false),
+            ("region = 0.5", false),
+        ] {
+            let (model, x) = sheet(6, keys);
+            let (matching, rest) = (&model.matchings[0], &model.initial_positions);
+            // A stretch along x about the middle turns no region that keeps its symmetry; otherwise the matrix is all there is.
+            let d: Vec<f64> = if is_quadratic { x.iter().map(|x| x.y + x.x).collect() } else { vec![0.7; x.len()] };
+            let moved: Vec<_> = rest.iter().zip(&d).map(|(x, d)| *x + Vec3::new(*d, 0.0, 0.0)).collect();
+            let (before, after) = (gradient(matching, rest), gradient(matching, &moved));
+            let product = eliminated(matching, &d);
+            let scale = YOUNG;
+            for ((before, after), product) in before.iter().zip(&after).zip(product) {
+                assert!((after.x - before.x - product).abs() < 1e-12 * scale, "{keys}: {after:?} {product}");
             }
         }
     }
 
+    /// What the descent of projective dynamics rests on: with the maps of now, the quadratic energy bounds E from above and touches it.
     #[test]
-    fn goals_pull_without_force_or_torque_flat_and_collinear_clusters_included() {
-        for mode in [Mode::Rigid, Mode::Linear(0.6), Mode::Linear(1.0)] {
-            for case in &cases(mode) {
-                let fit = case.clusters.fit(0, &case.x);
-                let (_, members) = case.clusters.iter().next().unwrap();
-                let (mut force, mut torque) = (Vec3::ZERO, Vec3::ZERO);
-                for (i, member) in members.iter().enumerate() {
-                    let pull = (fit.goal(member) - case.x[i]) * case.masses[i];
-                    force += pull;
-                    torque += (case.x[i] - fit.center).cross(pull);
-                }
-                assert!(force.norm() < 1e-14 && torque.norm() < 1e-14, "{mode:?}: {force:?} {torque:?}");
+    fn the_system_bounds_the_energy() {
+        for keys in KEYS {
+            let (model, x) = sheet(6, keys);
+            let matching = &model.matchings[0];
+            let (value, g) = (matching.value(&x), gradient(matching, &x));
+            for s in [1e-3, 0.03, 0.3, 2.0] {
+                let d: Vec<Vec3<f64>> =
+                    (0..x.len()).map(|i| Vec3::new(libm::sin(2.0 * i as f64), libm::cos(i as f64), 0.3) * s).collect();
+                let moved: Vec<_> = x.iter().zip(&d).map(|(x, d)| *x + *d).collect();
+                let linear: f64 = g.iter().zip(&d).map(|(g, d)| g.dot(*d)).sum();
+                let square: f64 = [0, 1, 2]
+                    .map(|k| {
+                        let along: Vec<f64> = d.iter().map(|d| d.to_array()[k]).collect();
+                        eliminated(matching, &along).iter().zip(&along).map(|(p, d)| p * d).sum::<f64>()
+                    })
+                    .iter()
+                    .sum();
+                let bound = value + linear + 0.5 * square;
+                assert!(matching.value(&moved) <= bound * (1.0 + 1e-12), "{keys}: {} {bound}", matching.value(&moved));
             }
         }
-    }
-
-    #[test]
-    fn the_linear_map_of_a_flat_sheet_follows_stretch_and_shear_in_its_plane() {
-        let mesh = Mesh::grid([1.0, 1.0], [4, 4], Diagonals::Alternating).unwrap();
-        let rest: Vec<Vec3<f64>> = mesh.positions.iter().map(|&p| p.into()).collect();
-        let mut clusters = Clusters::new(Mode::Linear(1.0));
-        clusters.add(&Patch { rest: &rest, edges: &[], first_vertex: 0 }, 0.0);
-        clusters.weigh(&vec![1.0; rest.len()], |_| false);
-        let turn = Mat3::from_degrees_xyz([20.0, 130.0, -40.0]);
-        let deform = |p: &Vec3<f64>| turn.apply(Vec3::new(1.4 * p.x + 0.3 * p.z, 0.0, 0.8 * p.z));
-        let x: Vec<Vec3<f64>> = rest.iter().map(deform).collect();
-        let fit = clusters.fit(0, &x);
-        for (_, members) in clusters.iter() {
-            for member in members {
-                let error = (fit.goal(member) - x[member.vertex as usize]).norm();
-                assert!(error < 1e-14, "{error}");
-            }
-        }
-    }
-
-    #[test]
-    fn regions_cover_the_cloth_overlap_and_share_every_vertex() {
-        let mesh = Mesh::grid([1.0, 1.0], [20, 20], Diagonals::Alternating).unwrap();
-        let rest: Vec<Vec3<f64>> = mesh.positions.iter().map(|&p| p.into()).collect();
-        let topology = Topology::build(&mesh);
-        let patch = Patch { rest: &rest, edges: &topology.edges, first_vertex: 7 };
-        let mut clusters = Clusters::new(Mode::Rigid);
-        clusters.add(&patch, 0.3);
-        let mut shares = vec![0.0; rest.len()];
-        let mut counts = vec![0; rest.len()];
-        for (_, members) in clusters.iter() {
-            for member in members {
-                shares[member.vertex as usize - 7] += member.share;
-                counts[member.vertex as usize - 7] += 1;
-            }
-        }
-        assert!(shares.iter().all(|share| (share - 1.0_f64).abs() < 1e-15), "{shares:?}");
-        assert!(clusters.len() > 20 && clusters.len() < 100, "{} regions", clusters.len());
-        let shared = counts.iter().filter(|count| **count > 1).count();
-        assert!(shared > rest.len() * 9 / 10, "only {shared} vertices are in several regions");
-        // A radius below the edges is no region of its own for each vertex.
-        let mut small = Clusters::new(Mode::Rigid);
-        small.add(&patch, 1e-3);
-        assert!(small.iter().all(|(_, members)| members.len() >= 3), "a region without neighbours");
-    }
-
-    #[test]
-    fn the_fit_goes_through_held_vertices() {
-        let mesh = Mesh::grid([1.0, 1.0], [8, 8], Diagonals::Alternating).unwrap();
-        let rest: Vec<Vec3<f64>> = mesh.positions.iter().map(|&p| p.into()).collect();
-        let mut clusters = Clusters::new(Mode::Rigid);
-        clusters.add(&Patch { rest: &rest, edges: &[], first_vertex: 0 }, 0.0);
-        clusters.weigh(&vec![1e-3; rest.len()], |v| v == 0 || v == 8);
-        let x: Vec<Vec3<f64>> = rest
-            .iter()
-            .enumerate()
-            .map(|(v, p)| *p - Vec3::new(0.0, if v == 0 || v == 8 { 0.0 } else { 0.01 }, 0.0))
-            .collect();
-        let fit = clusters.fit(0, &x);
-        let (_, members) = clusters.iter().next().unwrap();
-        for v in [0, 8] {
-            let error = (fit.goal(&members[v]) - x[v]).norm();
-            assert!(error < 1e-7, "{error}");
-        }
-        // The rest turns about them: least squares of rows at z = j/8 that fell by 0.01 m, Σ z/Σ z² of it at z = 1.
-        let far = -(fit.goal(&members[76]) - rest[76]).y;
-        let expected = 0.01 * (36.0 / 8.0) / (204.0 / 64.0);
-        assert!((far / expected - 1.0).abs() < 1e-3, "{far} {expected}");
     }
 }

@@ -48,7 +48,7 @@ impl Diagnostics {
         let (contacts, min_gap) = gaps(model, state);
         Self {
             kinetic_energy,
-            elastic_energy: model.terms.iter().map(|term| term.value(x)).sum(),
+            elastic_energy: model.elastic_energy(x),
             gravity_energy,
             max_strain,
             mean_strain: if model.edges.is_empty() { 0.0 } else { sum_strain / model.edges.len() as f64 },

@@ -35,7 +35,8 @@
 //! with the inertia m/h² for the step of the multiplier: the largest that is safe for cloth that moves as a whole). The distance is kept exactly; the force
 //! that keeps it converges with the iterations.
 //!
-//! For `spring`, and for `isometric` with a stiffness B; shape matching is a solver of its own here, not yet an energy of this one. `residual` in the report: the largest move of a vertex in the last iteration, in m.
+//! For `spring`, for `shape_matching`, whose regions bring unknowns of their own into A (`crates/muslin/src/energy/shape_matching.rs`), and for the bending models
+//! `projective` and, with a stiffness B, `isometric`. `residual` in the report: the largest move of a vertex in the last iteration, in m.
 //!
 //! [Bouaziz et al. 2014], [Liu, Bouaziz, Kavan 2017] for the view as a descent.
 #![allow(unsafe_code, reason = "opens the sum of forces to the team; see `Projective::descend`")]
@@ -43,10 +44,12 @@
 use super::linear::ScalarCholesky;
 use super::stepped::{Motion, Outcome, Scheme, Stepped, Substep};
 use super::{Context, Instant, Need, SolverKind, StepError, count, iterations, substeps};
+use crate::energy::cluster::Fit;
+use crate::energy::shape_matching::Matching;
 use crate::energy::{Batch, Energy, contact};
 use crate::math::Vec3;
 use crate::model::Model;
-use crate::parallel::Shared;
+use crate::parallel::{Shared, Worker};
 use crate::parameter::{Entry, Settings};
 
 /// The scene's `projective`.
@@ -96,8 +99,10 @@ impl<E: Energy<N>, const N: usize> LocalStep for Batch<E, N> {
 struct Projective {
     iterations: u32,
     system: Option<System>,
-    /// −∇Φ before a global step, in N, and the correction after it, in m.
+    /// −∇Φ before a global step, in N, and the correction after it, in m: of the vertices, then of the unknowns of regions.
     correction: Vec<Vec3<f64>>,
+    /// Where the regions are.
+    fits: Vec<Fit>,
     /// How far contact has moved each y, in m.
     pushes: Vec<Vec3<f64>>,
     /// xⁿ as contact has lifted it, in m.
@@ -122,7 +127,12 @@ impl System {
                 }
             });
         }
-        let matrix = ScalarCholesky::new(model.masses.len(), pairs)?;
+        each_region_entry(model, |i, j, _| {
+            if i != j {
+                pairs.push([i, j]);
+            }
+        });
+        let matrix = ScalarCholesky::new(unknown_count(model), pairs)?;
         Some(Self { matrix, step: f64::NAN, held: vec![false; model.masses.len()] })
     }
 
@@ -151,6 +161,12 @@ impl System {
                 }
             });
         }
+        each_region_entry(model, |i, j, number| {
+            let is_held = |i: u32| held.get(i as usize).is_some_and(|held| *held);
+            if i == j || !(is_held(i) || is_held(j)) {
+                matrix.add(i, j, number);
+            }
+        });
         // Not valid until the factor is.
         self.step = f64::NAN;
         if !self.matrix.factorize() {
@@ -161,12 +177,44 @@ impl System {
     }
 }
 
+/// Adds the pull of every region to its vertices; `fits` is scratch, one for each.
+fn add_pulls(worker: &Worker<'_>, model: &Model, x: &[Vec3<f64>], fits: &Shared<'_, Fit>, sum: &Shared<'_, Vec3<f64>>) {
+    let mut first = 0;
+    for matching in &model.matchings {
+        for cluster in worker.share_pieces(matching.len()) {
+            fits.set(first + cluster, matching.fit(cluster, x));
+        }
+        worker.barrier();
+        for i in worker.share(matching.vertices()) {
+            let pull = matching.gradient(i, x[i], |cluster| fits.get(first + cluster));
+            sum.set(i, sum.get(i) + pull);
+        }
+        worker.barrier();
+        first += matching.len();
+    }
+}
+
+/// Vertices, and the unknowns of regions.
+fn unknown_count(model: &Model) -> usize {
+    model.masses.len() + model.matchings.iter().map(Matching::unknown_count).sum::<usize>()
+}
+
+/// What the regions add to A: row, column, number.
+fn each_region_entry(model: &Model, mut visit: impl FnMut(u32, u32, f64)) {
+    let mut first = model.masses.len();
+    for matching in &model.matchings {
+        matching.each_entry(first as u32, &mut visit);
+        first += matching.unknown_count();
+    }
+}
+
 impl Projective {
     fn new(settings: &Settings) -> Self {
         Self {
             iterations: count(settings, "iterations"),
             system: None,
             correction: Vec::new(),
+            fits: Vec::new(),
             pushes: Vec::new(),
             lifted: Vec::new(),
         }
@@ -179,6 +227,8 @@ impl Projective {
         // SAFETY: each vertex is set by the worker that has it in its share; terms keep the promise by their colours, and end
         // every colour with a barrier.
         let sum = unsafe { Shared::new(&mut self.correction) };
+        // SAFETY: each fit is set by the worker that has its region, and got after a barrier.
+        let fits = unsafe { Shared::new(&mut self.fits) };
         let pushes = &self.pushes;
         context.team.run(context.threads, |worker| {
             let all = 0..model.masses.len();
@@ -190,9 +240,14 @@ impl Projective {
             for term in &model.terms {
                 term.add_gradient(worker, at, &sum);
             }
-            for i in worker.share(all) {
+            add_pulls(worker, model, at.positions, &fits, &sum);
+            for i in worker.share(all.clone()) {
                 let is_held = motion.inverse_masses[i] == 0.0;
                 sum.set(i, if is_held { Vec3::ZERO } else { -sum.get(i) });
+            }
+            // The unknowns of regions are the best for x already.
+            for i in worker.share(all.end..sum.len()) {
+                sum.set(i, Vec3::ZERO);
             }
         });
     }
@@ -231,7 +286,9 @@ impl Scheme for Projective {
         if self.system.is_none() {
             self.system = System::new(model);
         }
-        for vectors in [&mut self.correction, &mut self.pushes, &mut self.lifted] {
+        self.correction.resize(unknown_count(model), Vec3::ZERO);
+        self.fits.resize(model.matchings.iter().map(Matching::len).sum(), Fit::default());
+        for vectors in [&mut self.pushes, &mut self.lifted] {
             vectors.resize(count, Vec3::ZERO);
         }
         let system = self.system.as_mut().ok_or(StepError::NotDefinite)?;

@@ -28,7 +28,7 @@
 
 use super::stepped::{Motion, Outcome, Scheme, Stepped, Substep};
 use super::{Context, Need, SolverKind, StepError, count, substeps};
-use crate::energy::shape_matching::{Clusters, Mode, Patch};
+use crate::energy::cluster::{BETA, Clusters, MODE, Mode, Patch, REGION};
 use crate::math::Vec3;
 use crate::model::Model;
 use crate::parameter::{Entry, Kind, Parameter, Setting, Settings};
@@ -46,30 +46,6 @@ pub const KIND: SolverKind = SolverKind {
     reads_k: false,
     reads_damping: false,
     needs: Need::Nothing,
-};
-
-const REGION: Parameter = Parameter {
-    name: "region",
-    unit: "m",
-    kind: Kind::Number { min: 0.0, max: f64::INFINITY },
-    default: Some(Setting::Number(0.2)),
-    meaning: "radius of the regions that keep their shape, at least two edges; 0 = the whole cloth is one",
-};
-
-const MODE: Parameter = Parameter {
-    name: "mode",
-    unit: "",
-    kind: Kind::Choice(&["rigid", "linear"]),
-    default: Some(Setting::Choice("rigid")),
-    meaning: "what a region may do freely: move and turn, or stretch and shear by a share `beta` too",
-};
-
-const BETA: Parameter = Parameter {
-    name: "beta",
-    unit: "",
-    kind: Kind::Number { min: 0.0, max: 1.0 },
-    default: Some(Setting::Number(0.5)),
-    meaning: "share of stretch and shear that mode \"linear\" lets pass",
 };
 
 const RELAXATION: Parameter = Parameter {
@@ -96,9 +72,8 @@ struct Matching {
 impl Matching {
     fn new(settings: &Settings) -> Self {
         let number = |name| settings.number(name).unwrap_or(0.0);
-        let is_linear = settings.choice(MODE.name) == Some("linear");
         Self {
-            mode: if is_linear { Mode::Linear(number(BETA.name)) } else { Mode::Rigid },
+            mode: Mode::read(settings),
             radius: number(REGION.name),
             relaxation: number(RELAXATION.name),
             clusters: None,

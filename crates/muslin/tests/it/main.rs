@@ -21,6 +21,7 @@ mod pins;
 mod projective;
 mod scene_reference;
 mod shape_matching;
+mod shape_model;
 mod statics;
 mod stiffness;
 mod stretch_models;
