@@ -187,7 +187,7 @@ impl Search {
         let (boxes, movable) = (&self.boxes, &self.movable);
         fn all<const N: usize>(corners: [u32; N], boxes: &[Aabb], movable: &[bool]) -> (Aabb, bool) {
             let corner_boxes = corners.map(|vertex| boxes[vertex as usize]);
-            if corner_boxes.iter().any(|aabb| aabb.min[0] > aabb.max[0]) {
+            if corner_boxes.iter().any(Aabb::is_empty) {
                 return (Aabb::EMPTY, false);
             }
             let aabb = corner_boxes.iter().skip(1).fold(corner_boxes[0], |sum, o| sum.union(o));
@@ -278,6 +278,12 @@ fn fit_tree(tree: &mut Bvh, count: usize, box_of: impl Fn(u32) -> (Aabb, bool)) 
 /// How far apart a pair is at least, unless that is certainly more than the radius.
 fn gap_within(radius: f64, x: &[Vec3<f64>; 4], first_count: usize) -> Option<f32> {
     let [a, b, c, d] = *x;
+    // Most pairs whose boxes overlap are told apart along the line of their centres.
+    let centres = if first_count == 1 { a - (b + c + d) * (1.0 / 3.0) } else { (a + b - c - d) * 0.5 };
+    let gap = gap_along(centres, x, first_count);
+    if gap > 0.0 && gap * gap * (1.0 - 16.0 * f64::EPSILON) > radius * radius * centres.norm_squared() {
+        return None;
+    }
     let closest = if first_count == 1 { point_triangle(a, [b, c, d]) } else { segment_segment([a, b], [c, d]) };
     // The normal has length 1 up to some 4 units of rounding.
     let gap = gap_along(closest.normal, x, first_count) * (1.0 - 4.0 * f64::EPSILON);

@@ -71,7 +71,8 @@ fn small_steps(random: &mut Random, first_count: usize) -> Query {
 fn parallel(random: &mut Random, _: usize) -> Query {
     let mut make = |offset: Vec3<f64>, along: Vec3<f64>| {
         let beside = [0.0, 1e-16, 1e-12, 1e-6][random.next() as usize % 4];
-        [0.0, 1.0, 0.3, 1.4].map(|s| along * s + random.point() * beside + if s == 0.3 || s == 1.4 { offset } else { Vec3::ZERO })
+        [0.0, 1.0, 0.3, 1.4]
+            .map(|s| along * s + random.point() * beside + if s == 0.3 || s == 1.4 { offset } else { Vec3::ZERO })
     };
     let (offset, along) = (make(Vec3::ZERO, Vec3::splat(0.2))[1], Vec3::new(0.3, -0.8, 0.5));
     let x = make(offset, along);
@@ -111,7 +112,8 @@ fn hitting(random: &mut Random, first_count: usize) -> Query {
 fn grazing(random: &mut Random, first_count: usize) -> Query {
     let (x, mut y) = anywhere(random, 0);
     let time = 0.1 + 0.9 * random.unit();
-    let goal = mix(mix(x[3], y[3], time), mix(x[2], y[2], time), if random.next() % 2 == 0 { 0.0 } else { random.unit() });
+    let goal =
+        mix(mix(x[3], y[3], time), mix(x[2], y[2], time), if random.next() % 2 == 0 { 0.0 } else { random.unit() });
     let miss = random.power(-12.0, 0.3);
     let shift = (goal - mix(x[0], y[0], time) + random.point() * miss) * (1.0 / time);
     y[..first_count].iter_mut().for_each(|point| *point += shift);
