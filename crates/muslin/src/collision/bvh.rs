@@ -8,7 +8,7 @@
 //! was built stays good for long; when the boxes of the nodes have grown against those of the items
 //! ([`Bvh::has_decayed`]) the items are sorted anew. Which pairs are found does not depend on the order.
 
-use wide::{CmpLe, f32x4};
+use wide::f32x4;
 
 use crate::math::Vec3;
 

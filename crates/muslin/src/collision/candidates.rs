@@ -55,8 +55,13 @@ impl Candidates {
 
     /// The radius within which the list holds every pair at `positions`, in m. Not positive: find anew.
     pub fn reach(&self, positions: &[Vec3<f64>]) -> f64 {
+        self.reach_after(self.drift(positions))
+    }
+
+    /// The same where no vertex has come farther than `drift`.
+    pub(super) fn reach_after(&self, drift: f64) -> f64 {
         // Rounded down: the difference by half a unit, the factor by as much.
-        let reach = self.radius - 2.0 * self.drift(positions);
+        let reach = self.radius - 2.0 * drift;
         reach - 4.0 * f64::EPSILON * reach.abs()
     }
 
@@ -65,11 +70,14 @@ impl Candidates {
         Motion::between(&self.reference, positions).spread()
     }
 
-    /// Lists of both kinds: the pairs, how far apart they were, and how many of the four vertices are the first's.
-    pub(super) fn lists(&self) -> [(&[[u32; 4]], &[f32], usize); 2] {
+    /// The lists of both kinds.
+    pub(super) fn lists(&self) -> [List<'_>; 2] {
         [(&self.vertex_triangle, &self.gaps[0], 1), (&self.edge_edge, &self.gaps[1], 2)]
     }
 }
+
+/// Pairs of one kind, how far apart they were, and how many of the four vertices are the first primitive's.
+type List<'a> = (&'a [[u32; 4]], &'a [f32], usize);
 
 /// One pair as it is found.
 #[derive(Clone, Copy, Debug)]

@@ -133,7 +133,7 @@ fn a_list_reaches_less_far_as_vertices_leave_their_places_and_as_far_as_ever_whe
     let reach = candidates.reach(&one_off);
     assert!((reach - 0.14).abs() < 1e-12, "{reach}: the half box is 0.03");
     one_off[3].x = f64::NAN;
-    assert!(!(candidates.reach(&one_off) > 0.0), "nothing is known");
+    assert_eq!(candidates.reach(&one_off), f64::NEG_INFINITY, "nothing is known");
 }
 
 /// Steps a world whose vertices want to move by `motion`, looking for pairs when the list is used up, and checks each step.
@@ -180,7 +180,7 @@ fn run(
 #[test]
 fn thrown_sheets_never_intersect() {
     let mut random = Random(1);
-    for round in 0..6 {
+    for round in 0..4 {
         let tilt = 0.05 * f64::from(round);
         let world = World::default()
             .with_sheet(12, true, move |u, v| Vec3::new(u, -0.1 + tilt * u, v))
@@ -189,7 +189,7 @@ fn thrown_sheets_never_intersect() {
         let velocity: Vec<_> =
             world.positions.iter().map(|p| Vec3::new(0.0, -0.2 * p.y, 0.0) + random.point() * 0.04).collect();
         let margin = if round % 2 == 0 { 0.0 } else { 1e-8 };
-        let (_, truncated) = run(&world, 40, 0.08, margin, |_, k, _| velocity[k]);
+        let (_, truncated) = run(&world, 25, 0.08, margin, |_, k, _| velocity[k]);
         assert!(truncated > 1000, "nothing came near anything: {truncated}");
     }
 }
