@@ -78,7 +78,7 @@ fn parallel(random: &mut Random, _: usize) -> Query {
     let (offset, along) = (make(Vec3::ZERO, Vec3::splat(0.2))[1], Vec3::new(0.3, -0.8, 0.5));
     let x = make(offset, along);
     let y = make(-offset * 0.5, along);
-    if random.next() % 2 == 0 { (x, y) } else { moved(random, x, 0.2) }
+    if random.next().is_multiple_of(2) { (x, y) } else { moved(random, x, 0.2) }
 }
 
 /// Everything stays in one plane.
@@ -113,8 +113,11 @@ fn hitting(random: &mut Random, first_count: usize) -> Query {
 fn grazing(random: &mut Random, first_count: usize) -> Query {
     let (x, mut y) = anywhere(random, 0);
     let time = 0.1 + 0.9 * random.unit();
-    let goal =
-        mix(mix(x[3], y[3], time), mix(x[2], y[2], time), if random.next() % 2 == 0 { 0.0 } else { random.unit() });
+    let goal = mix(
+        mix(x[3], y[3], time),
+        mix(x[2], y[2], time),
+        if random.next().is_multiple_of(2) { 0.0 } else { random.unit() },
+    );
     let miss = random.power(-12.0, 0.3);
     let shift = (goal - mix(x[0], y[0], time) + random.point() * miss) * (1.0 / time);
     y[..first_count].iter_mut().for_each(|point| *point += shift);
@@ -122,7 +125,7 @@ fn grazing(random: &mut Random, first_count: usize) -> Query {
 }
 
 fn fast(random: &mut Random, first_count: usize) -> Query {
-    let (x, y) = if random.next() % 2 == 0 { aimed(random, first_count, 1e-3) } else { anywhere(random, 0) };
+    let (x, y) = if random.next().is_multiple_of(2) { aimed(random, first_count, 1e-3) } else { anywhere(random, 0) };
     let speed = random.power(1.0, 4.0);
     (x, [0, 1, 2, 3].map(|k| x[k] + (y[k] - x[k]) * speed))
 }

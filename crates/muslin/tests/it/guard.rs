@@ -36,7 +36,11 @@ impl World {
         self.positions.extend((0..(n + 1) * (n + 1)).map(|k| place(at(k % (n + 1)), at(k / (n + 1)))));
         for k in (0..n * n).map(|k| first + k / n * (n + 1) + k % n) {
             let [a, b, c, d] = [k, k + 1, k + n + 1, k + n + 2];
-            self.triangles.extend(if (a - first) % 2 == 0 { [[a, c, d], [a, d, b]] } else { [[a, c, b], [b, c, d]] });
+            self.triangles.extend(if (a - first).is_multiple_of(2) {
+                [[a, c, d], [a, d, b]]
+            } else {
+                [[a, c, b], [b, c, d]]
+            });
         }
         self.is_free.resize(self.positions.len(), is_free);
         self
