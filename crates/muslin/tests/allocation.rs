@@ -8,6 +8,9 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use muslin::Simulation;
+use muslin::collision::{Candidates, Guard, Search};
+use muslin::math::Vec3;
+use muslin::parallel::Team;
 use muslin::scene::parse;
 use muslin::solver::{Need, SOLVERS, StepError};
 
@@ -59,8 +62,37 @@ fn settings() -> Vec<String> {
     all
 }
 
+/// Two sheets pressed into each other: finding pairs and holding steps, again and again.
+fn warm_guard_allocations() -> usize {
+    let cells = 12_u32;
+    let at = |k: u32| f64::from(k) / f64::from(cells) - 0.5;
+    let sheet = |y: f64| (0..(cells + 1).pow(2)).map(move |k| Vec3::new(at(k % (cells + 1)), y, at(k / (cells + 1))));
+    let start: Vec<_> = sheet(0.0).chain(sheet(0.01)).collect();
+    let quads = (0..2 * cells * cells).map(|k| (k / cells + k / (cells * cells), k % cells));
+    let corners = quads.map(|(row, column)| row * (cells + 1) + column);
+    let triangles: Vec<_> =
+        corners.flat_map(|k| [[k, k + cells + 1, k + 1], [k + 1, k + cells + 1, k + cells + 2]]).collect();
+    let (mut search, mut candidates, mut guard) =
+        (Search::new(start.len(), &triangles), Candidates::default(), Guard::new());
+    let (team, mut end) = (Team::solo(), start.clone());
+    let mut before = 0;
+    for round in 0..6 {
+        if round == 2 {
+            before = ALLOCATIONS.load(Ordering::Relaxed);
+        }
+        search.find(&team, 1, &start, |_| true, 0.05, &mut candidates);
+        end.iter_mut()
+            .zip(&start)
+            .for_each(|(end, &start)| *end = start + Vec3::new(0.0, -2.0 * (start.y - 0.005), 0.0));
+        let held = guard.hold(&start, &mut end, |_| true, &candidates, 1e-9).unwrap_or_else(|e| panic!("{e}"));
+        assert!(held.truncated > 100, "nothing to do: {held:?}");
+    }
+    ALLOCATIONS.load(Ordering::Relaxed) - before
+}
+
 #[test]
 fn a_warm_step_allocates_nothing() {
+    assert_eq!(warm_guard_allocations(), 0, "allocations of a warm guard");
     let damped = |name: &str| SOLVERS.iter().any(|kind| kind.entry.name == name && kind.reads_damping);
     let with_springs = settings().into_iter().map(|settings| (settings, "stiffness = 20"));
     let regions = "model = \"shape_matching\", mode = \"linear\", region = 0.3";

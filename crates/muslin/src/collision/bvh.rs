@@ -8,26 +8,37 @@
 //! was built stays good for long; when the boxes of the nodes have grown against those of the items
 //! ([`Bvh::has_decayed`]) the items are sorted anew. Which pairs are found does not depend on the order.
 
+use wide::f32x4;
+
 use crate::math::Vec3;
 
 /// A box along the axes. In f32, rounded outwards: half the memory to walk through, and no overlap is lost.
+///
+/// The fourth numbers are −∞ and ∞: they decide nothing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Aabb {
-    pub(super) min: [f32; 3],
-    pub(super) max: [f32; 3],
+    min: f32x4,
+    max: f32x4,
 }
 
 impl Aabb {
     /// Contains nothing, overlaps nothing.
-    pub(super) const EMPTY: Self = Self { min: [f32::INFINITY; 3], max: [f32::NEG_INFINITY; 3] };
+    pub(super) const EMPTY: Self = {
+        let (below, above) = (f32::NEG_INFINITY, f32::INFINITY);
+        Self { min: f32x4::new([above, above, above, below]), max: f32x4::new([below, below, below, above]) }
+    };
+
+    fn new([x, y, z]: [f32; 3], [u, v, w]: [f32; 3]) -> Self {
+        Self { min: f32x4::new([x, y, z, f32::NEG_INFINITY]), max: f32x4::new([u, v, w, f32::INFINITY]) }
+    }
 
     /// Around the corners of a triangle.
     pub(super) fn around(corners: &[Vec3<f64>; 3]) -> Self {
         let [a, b, c] = corners.map(Vec3::to_array);
-        Self {
-            min: [0, 1, 2].map(|axis| round_down(a[axis].min(b[axis]).min(c[axis]))),
-            max: [0, 1, 2].map(|axis| round_up(a[axis].max(b[axis]).max(c[axis]))),
-        }
+        Self::new(
+            [0, 1, 2].map(|axis| round_down(a[axis].min(b[axis]).min(c[axis]))),
+            [0, 1, 2].map(|axis| round_up(a[axis].max(b[axis]).max(c[axis]))),
+        )
     }
 
     /// Around all points within `radius` of a point along the axes; empty where the point is not finite.
@@ -36,42 +47,81 @@ impl Aabb {
             return Self::EMPTY;
         }
         // The sum is rounded too: one step outwards makes up for it.
-        Self {
-            min: point.to_array().map(|x| round_down((x - radius).next_down())),
-            max: point.to_array().map(|x| round_up((x + radius).next_up())),
-        }
+        Self::new(
+            point.to_array().map(|x| round_down((x - radius).next_down())),
+            point.to_array().map(|x| round_up((x + radius).next_up())),
+        )
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.min.as_array()[0] > self.max.as_array()[0]
     }
 
     #[inline]
     pub(super) fn union(&self, o: &Self) -> Self {
-        // By comparison, not `f32::min`, which has to think about NaN; there is none.
-        let least = |x: f32, y: f32| if x < y { x } else { y };
-        let greatest = |x: f32, y: f32| if x > y { x } else { y };
-        Self {
-            min: [0, 1, 2].map(|axis| least(self.min[axis], o.min[axis])),
-            max: [0, 1, 2].map(|axis| greatest(self.max[axis], o.max[axis])),
-        }
+        // `fast`: there is no NaN to think about.
+        Self { min: self.min.fast_min(o.min), max: self.max.fast_max(o.max) }
     }
 
     /// Whether the boxes have a point in common; flat boxes have points too.
     #[inline]
     pub(super) fn overlaps(&self, o: &Self) -> bool {
-        // Without short cuts: one branch instead of six that nobody can predict.
-        (self.min[0] <= o.max[0])
-            & (self.min[1] <= o.max[1])
-            & (self.min[2] <= o.max[2])
-            & (o.min[0] <= self.max[0])
-            & (o.min[1] <= self.max[1])
-            & (o.min[2] <= self.max[2])
+        (self.min.simd_le(o.max) & o.min.simd_le(self.max)).to_bitmask() == 0b1111
     }
 
     fn centre(&self) -> [f64; 3] {
-        [0, 1, 2].map(|axis| 0.5 * (f64::from(self.min[axis]) + f64::from(self.max[axis])))
+        let (min, max) = (self.min.as_array(), self.max.as_array());
+        [0, 1, 2].map(|axis| 0.5 * (f64::from(min[axis]) + f64::from(max[axis])))
     }
 
     /// Sum of the three sides; none for an empty box.
     fn girth(&self) -> f64 {
-        (0..3).map(|axis| f64::from(self.max[axis]) - f64::from(self.min[axis])).sum::<f64>().max(0.0)
+        let [x, y, z, _] = (self.max - self.min).to_array();
+        f64::from(x + y + z).max(0.0)
+    }
+}
+
+/// The boxes of a leaf, side by side, and whose they are; empty ones where there are fewer.
+#[derive(Clone, Copy, Debug)]
+struct Leaf {
+    min: [f32x4; 3],
+    max: [f32x4; 3],
+    boxes: [Aabb; LEAF_SIZE],
+    items: [u32; LEAF_SIZE],
+}
+
+impl Leaf {
+    const EMPTY: Self = Self {
+        min: [f32x4::new([f32::INFINITY; 4]); 3],
+        max: [f32x4::new([f32::NEG_INFINITY; 4]); 3],
+        boxes: [Aabb::EMPTY; LEAF_SIZE],
+        items: [u32::MAX; LEAF_SIZE],
+    };
+
+    fn put(&mut self, boxes: [Aabb; LEAF_SIZE]) {
+        let (min, max) = (boxes.map(|aabb| aabb.min.to_array()), boxes.map(|aabb| aabb.max.to_array()));
+        self.min = [0, 1, 2].map(|axis| f32x4::new(min.map(|min| min[axis])));
+        self.max = [0, 1, 2].map(|axis| f32x4::new(max.map(|max| max[axis])));
+        self.boxes = boxes;
+    }
+
+    /// Which boxes overlap another: a bit for each.
+    #[inline]
+    fn overlaps(&self, o: &Aabb) -> u32 {
+        let (min, max) = (o.min.as_array(), o.max.as_array());
+        let along = |axis: usize| {
+            self.min[axis].simd_le(f32x4::splat(max[axis])) & f32x4::splat(min[axis]).simd_le(self.max[axis])
+        };
+        (along(0) & along(1) & along(2)).to_bitmask()
+    }
+
+    /// Calls `visit` with an item and each of this leaf's items whose bits are set.
+    #[inline]
+    fn visit(&self, item: u32, mut bits: u32, visit: &mut impl FnMut(u32, u32)) {
+        while bits != 0 {
+            visit(item, self.items[bits.trailing_zeros() as usize]);
+            bits &= bits - 1;
+        }
     }
 }
 
@@ -89,8 +139,9 @@ fn round_up(x: f64) -> f32 {
 /// A binary tree of boxes. See the module's comment.
 #[derive(Debug, Default)]
 pub(super) struct Bvh {
-    /// Items in Morton order, with their boxes: one leaf after the other.
-    items: Vec<(Aabb, u32)>,
+    /// Items in Morton order.
+    leaves: Vec<Leaf>,
+    item_count: usize,
     nodes: Vec<Aabb>,
     /// Whether anything below a node can be moved: pairs of nodes without are left out.
     movable: Vec<bool>,
@@ -99,8 +150,7 @@ pub(super) struct Bvh {
     keys: Vec<(u64, u32)>,
 }
 
-/// Items of a leaf. On flat and crumpled sheets 2, 4 and 8 took the same time within a tenth; each doubling halves the
-/// nodes.
+/// Items of a leaf: as many as are compared at once.
 const LEAF_SIZE: usize = 4;
 
 impl Bvh {
@@ -114,7 +164,7 @@ impl Bvh {
 
     /// Number of items.
     pub(super) fn len(&self) -> usize {
-        self.items.len()
+        self.item_count
     }
 
     /// Puts `count` items into the order in which the Morton curve passes the centres of their boxes. Refit next.
@@ -137,26 +187,35 @@ impl Bvh {
         self.keys.clear();
         self.keys.extend(items.map(|item| (code(box_of(item).centre()), item)));
         self.keys.sort_unstable(); // the index makes them distinct
-        self.items.clear();
-        self.items.extend(self.keys.iter().map(|&(_, item)| (Aabb::EMPTY, item)));
+        self.item_count = self.keys.len();
+        self.leaves.clear();
+        self.leaves.extend(self.keys.chunks(LEAF_SIZE).map(|keys| {
+            let mut leaf = Leaf::EMPTY;
+            leaf.items.iter_mut().zip(keys).for_each(|(item, key)| *item = key.1);
+            leaf
+        }));
         self.looseness[1] = 0.0;
     }
 
     /// Takes the boxes of the items as they are now, and whether each can be moved.
     pub(super) fn refit(&mut self, box_of: impl Fn(u32) -> (Aabb, bool)) {
-        let leaf_count = self.items.len().div_ceil(LEAF_SIZE).next_power_of_two();
+        let leaf_count = self.leaves.len().next_power_of_two();
         self.nodes.resize(2 * leaf_count, Aabb::EMPTY);
         self.movable.resize(2 * leaf_count, false);
         let (mut item_girth, mut node_girth) = (0.0, 0.0);
-        for (index, leaf) in self.items.chunks_mut(LEAF_SIZE).enumerate() {
+        for (index, leaf) in self.leaves.iter_mut().enumerate() {
             let (mut all, mut can_move) = (Aabb::EMPTY, false);
-            for (aabb, item) in leaf {
-                let (now, item_can_move) = box_of(*item);
-                *aabb = now;
-                item_girth += now.girth();
-                all = all.union(&now);
+            let boxes = leaf.items.map(|item| {
+                if item == u32::MAX {
+                    return Aabb::EMPTY;
+                }
+                let (aabb, item_can_move) = box_of(item);
+                item_girth += aabb.girth();
+                all = all.union(&aabb);
                 can_move |= item_can_move;
-            }
+                aabb
+            });
+            leaf.put(boxes);
             node_girth += all.girth();
             self.nodes[leaf_count + index] = all;
             self.movable[leaf_count + index] = can_move;
@@ -234,8 +293,8 @@ impl Bvh {
             return;
         }
         if let Some(leaf) = self.leaf(n) {
-            for (i, first) in leaf.iter().enumerate() {
-                visit_overlaps(first, &leaf[i + 1..], visit);
+            for (i, (first, &item)) in leaf.boxes.iter().zip(&leaf.items).enumerate() {
+                leaf.visit(item, leaf.overlaps(first) & (0b1110 << i), visit);
             }
             return;
         }
@@ -251,8 +310,8 @@ impl Bvh {
         }
         match (self.leaf(m), o.leaf(n)) {
             (Some(first_leaf), Some(second_leaf)) => {
-                for first in first_leaf.iter().filter(|first| first.0.overlaps(&o.nodes[n])) {
-                    visit_overlaps(first, second_leaf, visit);
+                for (first, &item) in first_leaf.boxes.iter().zip(&first_leaf.items) {
+                    second_leaf.visit(item, second_leaf.overlaps(first), visit);
                 }
             }
             (None, None) => {
@@ -265,19 +324,11 @@ impl Bvh {
         }
     }
 
-    /// The items of node `n`, if it is a leaf; none for one of those that fill up the tree.
-    fn leaf(&self, n: usize) -> Option<&[(Aabb, u32)]> {
+    /// Node `n`, if it is a leaf. Those that fill up the tree are empty.
+    #[inline]
+    fn leaf(&self, n: usize) -> Option<&Leaf> {
         let index = n.checked_sub(self.nodes.len() / 2)?;
-        let end = self.items.len().min((index + 1) * LEAF_SIZE);
-        Some(self.items.get(index * LEAF_SIZE..end).unwrap_or_default())
-    }
-}
-
-fn visit_overlaps(first: &(Aabb, u32), others: &[(Aabb, u32)], visit: &mut impl FnMut(u32, u32)) {
-    for second in others {
-        if first.0.overlaps(&second.0) {
-            visit(first.1, second.1);
-        }
+        Some(self.leaves.get(index).unwrap_or(&Leaf::EMPTY))
     }
 }
 
@@ -309,7 +360,7 @@ mod tests {
             let mut one = || {
                 let min = [0; 3].map(|_: u32| self.below(20) as f32);
                 let size = [0; 3].map(|_: u32| self.below(8) as f32);
-                Aabb { min, max: [0, 1, 2].map(|axis| min[axis] + size[axis]) }
+                Aabb::new(min, [0, 1, 2].map(|axis| min[axis] + size[axis]))
             };
             (0..count).map(|_| one()).collect()
         }
@@ -373,7 +424,7 @@ mod tests {
         let mut random = Random(11);
         let mut scattered = || -> Vec<Aabb> {
             let place = |random: &mut Random| [0; 3].map(|_: u32| random.below(1000) as f32);
-            (0..500).map(|_| place(&mut random)).map(|min| Aabb { min, max: min.map(|x| x + 1.0) }).collect()
+            (0..500).map(|_| place(&mut random)).map(|min| Aabb::new(min, min.map(|x| x + 1.0))).collect()
         };
         let mut tree = Bvh::build(&scattered());
         assert!(!tree.has_decayed());
@@ -391,7 +442,10 @@ mod tests {
         for x in [0.1, -0.1, 1.0, 0.0, 1e300, -1e300, 1e-320, f64::MAX] {
             assert!(f64::from(round_down(x)) <= x && x <= f64::from(round_up(x)), "{x}");
             let around = Aabb::about(Vec3::splat(x), 0.25);
-            assert!(f64::from(around.min[0]) <= x - 0.25 && x + 0.25 <= f64::from(around.max[0]), "{x}");
+            assert!(
+                f64::from(around.min.as_array()[0]) <= x - 0.25 && x + 0.25 <= f64::from(around.max.as_array()[0]),
+                "{x}"
+            );
         }
         assert_eq!((round_down(0.5), round_up(0.5)), (0.5, 0.5));
     }

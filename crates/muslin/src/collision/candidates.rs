@@ -55,8 +55,13 @@ impl Candidates {
 
     /// The radius within which the list holds every pair at `positions`, in m. Not positive: find anew.
     pub fn reach(&self, positions: &[Vec3<f64>]) -> f64 {
+        self.reach_after(self.drift(positions))
+    }
+
+    /// The same where no vertex has come farther than `drift`.
+    pub(super) fn reach_after(&self, drift: f64) -> f64 {
         // Rounded down: the difference by half a unit, the factor by as much.
-        let reach = self.radius - 2.0 * self.drift(positions);
+        let reach = self.radius - 2.0 * drift;
         reach - 4.0 * f64::EPSILON * reach.abs()
     }
 
@@ -65,11 +70,14 @@ impl Candidates {
         Motion::between(&self.reference, positions).spread()
     }
 
-    /// Lists of both kinds: the pairs, how far apart they were, and how many of the four vertices are the first's.
-    pub(super) fn lists(&self) -> [(&[[u32; 4]], &[f32], usize); 2] {
+    /// The lists of both kinds.
+    pub(super) fn lists(&self) -> [List<'_>; 2] {
         [(&self.vertex_triangle, &self.gaps[0], 1), (&self.edge_edge, &self.gaps[1], 2)]
     }
 }
+
+/// Pairs of one kind, how far apart they were, and how many of the four vertices are the first primitive's.
+type List<'a> = (&'a [[u32; 4]], &'a [f32], usize);
 
 /// One pair as it is found.
 #[derive(Clone, Copy, Debug)]
@@ -187,7 +195,7 @@ impl Search {
         let (boxes, movable) = (&self.boxes, &self.movable);
         fn all<const N: usize>(corners: [u32; N], boxes: &[Aabb], movable: &[bool]) -> (Aabb, bool) {
             let corner_boxes = corners.map(|vertex| boxes[vertex as usize]);
-            if corner_boxes.iter().any(|aabb| aabb.min[0] > aabb.max[0]) {
+            if corner_boxes.iter().any(Aabb::is_empty) {
                 return (Aabb::EMPTY, false);
             }
             let aabb = corner_boxes.iter().skip(1).fold(corner_boxes[0], |sum, o| sum.union(o));
@@ -278,6 +286,12 @@ fn fit_tree(tree: &mut Bvh, count: usize, box_of: impl Fn(u32) -> (Aabb, bool)) 
 /// How far apart a pair is at least, unless that is certainly more than the radius.
 fn gap_within(radius: f64, x: &[Vec3<f64>; 4], first_count: usize) -> Option<f32> {
     let [a, b, c, d] = *x;
+    // Most pairs whose boxes overlap are told apart along the line of their centres.
+    let centres = if first_count == 1 { a - (b + c + d) * (1.0 / 3.0) } else { (a + b - c - d) * 0.5 };
+    let gap = gap_along(centres, x, first_count);
+    if gap > 0.0 && gap * gap * (1.0 - 16.0 * f64::EPSILON) > radius * radius * centres.norm_squared() {
+        return None;
+    }
     let closest = if first_count == 1 { point_triangle(a, [b, c, d]) } else { segment_segment([a, b], [c, d]) };
     // The normal has length 1 up to some 4 units of rounding.
     let gap = gap_along(closest.normal, x, first_count) * (1.0 - 4.0 * f64::EPSILON);

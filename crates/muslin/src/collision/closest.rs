@@ -46,9 +46,10 @@ pub fn point_triangle(p: Vec3<f64>, [a, b, c]: [Vec3<f64>; 3]) -> Closest {
     if is_inside && nn > FLAT * scale {
         return inside();
     }
-    let mut nearest = point_segment(p, a, b).placed([0, 1, 2]);
-    nearest.keep_nearer(point_segment(p, b, c).placed([0, 2, 3]));
-    nearest.keep_nearer(point_segment(p, c, a).placed([0, 3, 1]));
+    let sides = [(a, b, [0, 1, 2]), (b, c, [0, 2, 3]), (c, a, [0, 3, 1])];
+    let squared = sides.map(|(from, to, _)| squared_distance(p, from, to));
+    let (from, to, places) = sides[least(squared)];
+    let mut nearest = point_segment(p, from, to).placed(places);
     if is_inside {
         nearest.keep_nearer(inside());
     }
@@ -66,10 +67,14 @@ pub fn segment_segment([a, b]: [Vec3<f64>; 2], [c, d]: [Vec3<f64>; 2]) -> Closes
     if is_inside && nn > FLAT * scale {
         return inside();
     }
-    let mut nearest = point_segment(a, c, d).placed([0, 2, 3]);
-    nearest.keep_nearer(point_segment(b, c, d).placed([1, 2, 3]));
-    nearest.keep_nearer(point_segment(c, a, b).placed([2, 0, 1]).reversed());
-    nearest.keep_nearer(point_segment(d, a, b).placed([3, 0, 1]).reversed());
+    let ends = [(a, c, d, [0, 2, 3]), (b, c, d, [1, 2, 3]), (c, a, b, [2, 0, 1]), (d, a, b, [3, 0, 1])];
+    let squared = ends.map(|(p, from, to, _)| squared_distance(p, from, to));
+    let index = least(squared);
+    let (p, from, to, places) = ends[index];
+    let mut nearest = point_segment(p, from, to).placed(places);
+    if index > 1 {
+        nearest = nearest.reversed();
+    }
     if is_inside {
         nearest.keep_nearer(inside());
     }
@@ -115,6 +120,22 @@ impl Closest {
             *self = o;
         }
     }
+}
+
+/// The index of the least value, the first of equals.
+#[inline]
+fn least<const N: usize>(values: [f64; N]) -> usize {
+    (1..N).fold(0, |least, k| if values[k] < values[least] { k } else { least })
+}
+
+/// The squared distance of a point and a segment: to choose by.
+#[inline]
+fn squared_distance(p: Vec3<f64>, a: Vec3<f64>, b: Vec3<f64>) -> f64 {
+    let (e, d) = (b - a, p - a);
+    let t = d.dot(e) / e.norm_squared();
+    // Also where the segment has no length, and t is NaN.
+    let t = if t > 0.0 { t.min(1.0) } else { 0.0 };
+    (d - e * t).norm_squared()
 }
 
 /// The closest points of a point and a segment: weights of the point, `a` and `b`, and a zero.

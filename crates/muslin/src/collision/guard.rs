@@ -3,13 +3,13 @@
 //! # The certificate
 //!
 //! A pair is two primitives without a common vertex, a vertex and a triangle or two edges, with vertices A and B. Over a
-//! step every vertex moves along a straight line at constant speed from x to x'. Let n be any direction with
+//! step every vertex moves along a straight line at constant speed, a to a' and b to b'. Let n be any direction with
 //!
 //! ```text
-//!     n·(xₐ − x_b) > 0   and   n·(x'ₐ − x'_b) > 0   for all a in A and b in B          (1)
+//!     n·(a − b) > 0   and   n·(a' − b') > 0   for all a in A and b in B          (1)
 //! ```
 //!
-//! Both are the ends of a linear function of time, so n·(xₐ − x_b) > 0 at every time between: a plane across n separates
+//! Both are the ends of a linear function of time, so n·(a − b) > 0 at every time between: a plane across n separates
 //! A from B and their convex hulls all along. **The pair never touches.** No root of a cubic is looked for, and no time
 //! of impact: what (1) does not certify counts as a hit.
 //!
@@ -53,7 +53,7 @@
 //!
 //! # Rounding
 //!
-//! Let u = 2⁻⁵³. In (1), n is an f64 vector taken as exact (it need not be a unit vector, or good). With d = xₐ − x_b rounded
+//! Let u = 2⁻⁵³. In (1), n is an f64 vector taken as exact (it need not be a unit vector, or good). With d = a − b rounded
 //! componentwise, each of the three terms of n·d is off by a factor of at most (1 + u)², and the two sums by (1 + u)² again,
 //! together less than 4.01u P with P = Σ|nₖ dₖ|, and by 2⁻¹⁰⁷⁴ for each product that underflows. [`gap_along`] takes away
 //! 8u P and the least normal number: this is more, including the rounding of P and of the subtraction itself. So what it
@@ -140,7 +140,7 @@ pub struct Held {
     pub rounds: u32,
 }
 
-/// A lower bound of the least n·(xₐ − x_b), where A is the first `first_count` of the vertices and B the others.
+/// A lower bound of the least n·(a − b), where A is the first `first_count` of the vertices and B the others.
 ///
 /// Never above the exact value; NaN where numbers overflow. See the module's comment.
 #[inline]
@@ -312,8 +312,8 @@ pub fn certify(
     movable: impl Fn(usize) -> bool,
     candidates: &Candidates,
 ) -> Result<(), Breach> {
-    check_finite(start, end)?;
-    check_reach(start, end, &movable, candidates.reach(start), 0.0)?;
+    let motion = finite_motion(start, end)?;
+    check_reach(start, end, &movable, &motion, candidates.reach(start), 0.0)?;
     for (list, _, first_count) in candidates.lists() {
         for vertices in list {
             certify_pair(&Stencil::gather(vertices, first_count, start, end)).map_err(|verdict| {
@@ -351,9 +351,14 @@ pub(super) fn pair_of(vertices: [u32; 4], first_count: usize) -> Pair {
     if first_count == 1 { Pair::VertexTriangle(vertices) } else { Pair::EdgeEdge(vertices) }
 }
 
-pub(super) fn check_finite(start: &[Vec3<f64>], end: &[Vec3<f64>]) -> Result<(), Breach> {
+/// How vertices move, if that can be said.
+pub(super) fn finite_motion(start: &[Vec3<f64>], end: &[Vec3<f64>]) -> Result<Motion, Breach> {
+    let motion = Motion::between(start, end);
+    if motion.longest.is_finite() {
+        return Ok(motion);
+    }
     let strange = start.iter().zip(end).position(|(&x, &y)| !(y - x).norm_squared().is_finite());
-    strange.map_or(Ok(()), |vertex| Err(Breach::NotFinite(vertex as u32)))
+    Err(Breach::NotFinite(strange.unwrap_or_default() as u32))
 }
 
 /// Whether no pair that is not in the list can touch: two free vertices, or a free and a scripted one, do not
@@ -362,10 +367,10 @@ pub(super) fn check_reach(
     start: &[Vec3<f64>],
     end: &[Vec3<f64>],
     movable: &impl Fn(usize) -> bool,
+    motion: &Motion,
     reach: f64,
     margin: f64,
 ) -> Result<(), Breach> {
-    let motion = Motion::between(start, end);
     // Most steps need no second look.
     if 2.0 * (motion.spread() + margin) < reach {
         return Ok(());

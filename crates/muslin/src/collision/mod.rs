@@ -1,4 +1,6 @@
 //! Finds what touches; what to do about it is the business of [`energy::contact`](crate::energy::contact).
+//!
+//! The exception is [`Guard`]: it cuts back a step that would pass through, whatever the response was.
 
 mod bvh;
 mod candidates;

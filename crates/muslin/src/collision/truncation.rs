@@ -5,7 +5,7 @@
 
 use super::candidates::Candidates;
 use super::guard::{
-    Breach, Held, Motion, Stencil, Verdict, check_finite, check_reach, length_in, longest_of_kinds, pair_of, room_of,
+    Breach, Held, Motion, Stencil, Verdict, check_reach, finite_motion, length_in, longest_of_kinds, pair_of, room_of,
 };
 use crate::math::Vec3;
 
@@ -172,6 +172,10 @@ struct Step<'a, F> {
     movable: F,
     candidates: &'a Candidates,
     margin: f64,
+    /// How far vertices have come since the list was found, and how far it still reaches.
+    drift: f64,
+    reach: f64,
+    motion: Motion,
     /// The motion about which others are short.
     frame: Vec3<f64>,
     /// The longest motion of a free vertex in the frame.
@@ -215,37 +219,46 @@ impl Guard {
         candidates: &Candidates,
         margin: f64,
     ) -> Result<Held, Breach> {
-        check_finite(start, end)?;
+        let motion = finite_motion(start, end)?;
         self.wanted.clear();
         self.wanted.extend_from_slice(end);
-        let reach = candidates.reach(start);
-        let motion = Motion::between(start, end);
-        let mut step = Step { start, end, movable, candidates, margin, frame: Vec3::ZERO, longest: 0.0 };
+        let drift = candidates.drift(start);
+        let reach = candidates.reach_after(drift);
+        if 0.5 * reach <= margin || reach.is_nan() {
+            return Err(Breach::OutOfReach { reach, margin });
+        }
+        let longest = 0.5 * reach * (1.0 - 1e-9) - margin;
+        let mut step =
+            Step { start, end, movable, candidates, margin, drift, reach, motion, frame: Vec3::ZERO, longest };
         // What all do together need not be cut, as long as nothing has to stay behind.
-        if 2.0 * (motion.longest() + margin) >= reach {
+        if motion.longest() > longest {
             step.frame = motion.middle();
-            if let Ok(held) = self.hold_in_frame(&mut step, reach) {
+            if let Ok(held) = self.hold_in_frame(&mut step) {
                 return Ok(held);
             }
             step.end.copy_from_slice(&self.wanted);
             step.frame = Vec3::ZERO;
         }
-        self.hold_in_frame(&mut step, reach).inspect_err(|_| step.end.copy_from_slice(&self.wanted))
+        self.hold_in_frame(&mut step).inspect_err(|_| step.end.copy_from_slice(&self.wanted))
     }
 
-    fn hold_in_frame<F: Fn(usize) -> bool>(&mut self, step: &mut Step<'_, F>, reach: f64) -> Result<Held, Breach> {
-        self.begin(step, reach)?;
+    fn hold_in_frame<F: Fn(usize) -> bool>(&mut self, step: &mut Step<'_, F>) -> Result<Held, Breach> {
+        self.begin(step)?;
         self.test_all(step)?;
+        if self.violations.is_empty() && self.held.capped == 0 {
+            return Ok(self.held);
+        }
         self.truncate(step)?;
         self.put_back(step)?;
         self.push(step)?;
-        check_reach(step.start, step.end, &step.movable, reach, step.margin)?;
+        let motion = Motion::between(step.start, step.end);
+        check_reach(step.start, step.end, &step.movable, &motion, step.reach, step.margin)?;
         self.sum_up(step);
         Ok(self.held)
     }
 
     /// Clears the books, and cuts motions that are too long for the list.
-    fn begin<F: Fn(usize) -> bool>(&mut self, step: &mut Step<'_, F>, reach: f64) -> Result<(), Breach> {
+    fn begin<F: Fn(usize) -> bool>(&mut self, step: &mut Step<'_, F>) -> Result<(), Breach> {
         let count = step.start.len();
         self.held = Held::default();
         self.round = 0;
@@ -257,13 +270,15 @@ impl Guard {
         self.parts.resize(count, 1.0);
         self.ranks.clear();
         self.ranks.extend((0..count).map(|vertex| if (step.movable)(vertex) { u32::MAX } else { 0 }));
-        let (free, scripted) = longest_of_kinds(step.start, step.end, &step.movable, step.frame);
-        step.longest = (0.5 * reach).min(reach - scripted.0) * (1.0 - 1e-9) - step.margin;
-        if !(0.5 * reach > step.margin) {
-            return Err(Breach::OutOfReach { reach, margin: step.margin });
+        step.motion = Motion::between(step.start, step.end);
+        step.longest = 0.5 * step.reach * (1.0 - 1e-9) - step.margin;
+        if step.motion.longest() <= step.longest {
+            return Ok(());
         }
-        if !(step.longest > 0.0) {
-            return Err(Breach::TooFast { vertex: scripted.1, length: scripted.0, reach });
+        let (free, scripted) = longest_of_kinds(step.start, step.end, &step.movable, step.frame);
+        step.longest = (0.5 * step.reach).min(step.reach - scripted.0) * (1.0 - 1e-9) - step.margin;
+        if step.longest <= 0.0 {
+            return Err(Breach::TooFast { vertex: scripted.1, length: scripted.0, reach: step.reach });
         }
         if free.0 > step.longest {
             for vertex in (0..count).filter(|&vertex| (step.movable)(vertex)) {
@@ -272,13 +287,14 @@ impl Guard {
                     self.held.capped += 1;
                 }
             }
+            step.motion = Motion::between(step.start, step.end);
         }
         Ok(())
     }
 
     /// Tests all pairs that motions as long as these can bring together.
     fn test_all<F: Fn(usize) -> bool>(&mut self, step: &Step<'_, F>) -> Result<(), Breach> {
-        let spread = step.candidates.drift(step.start) + Motion::between(step.start, step.end).spread();
+        let spread = step.drift + step.motion.spread();
         let nearer = (2.0 * spread + room_of(step.margin)) * (1.0 + 8.0 * f64::EPSILON);
         for (list, gaps, first_count) in step.candidates.lists() {
             for (vertices, &gap) in list.iter().zip(gaps) {

@@ -36,7 +36,11 @@ impl World {
         self.positions.extend((0..(n + 1) * (n + 1)).map(|k| place(at(k % (n + 1)), at(k / (n + 1)))));
         for k in (0..n * n).map(|k| first + k / n * (n + 1) + k % n) {
             let [a, b, c, d] = [k, k + 1, k + n + 1, k + n + 2];
-            self.triangles.extend(if (a - first) % 2 == 0 { [[a, c, d], [a, d, b]] } else { [[a, c, b], [b, c, d]] });
+            self.triangles.extend(if (a - first).is_multiple_of(2) {
+                [[a, c, d], [a, d, b]]
+            } else {
+                [[a, c, b], [b, c, d]]
+            });
         }
         self.is_free.resize(self.positions.len(), is_free);
         self
@@ -133,7 +137,7 @@ fn a_list_reaches_less_far_as_vertices_leave_their_places_and_as_far_as_ever_whe
     let reach = candidates.reach(&one_off);
     assert!((reach - 0.14).abs() < 1e-12, "{reach}: the half box is 0.03");
     one_off[3].x = f64::NAN;
-    assert!(!(candidates.reach(&one_off) > 0.0), "nothing is known");
+    assert_eq!(candidates.reach(&one_off), f64::NEG_INFINITY, "nothing is known");
 }
 
 /// Steps a world whose vertices want to move by `motion`, looking for pairs when the list is used up, and checks each step.
@@ -180,15 +184,16 @@ fn run(
 #[test]
 fn thrown_sheets_never_intersect() {
     let mut random = Random(1);
-    for round in 0..6 {
+    for round in 0..4 {
         let tilt = 0.05 * f64::from(round);
         let world = World::default()
             .with_sheet(12, true, move |u, v| Vec3::new(u, -0.1 + tilt * u, v))
             .with_sheet(10, true, move |u, v| Vec3::new(u + 0.03, 0.1 + tilt * u, v))
             .with_sheet(9, true, move |u, v| Vec3::new(0.9 * u - 0.01, 0.2 + tilt * u, v));
-        let velocity: Vec<_> = world.positions.iter().map(|p| Vec3::new(0.0, -0.2 * p.y, 0.0) + random.point() * 0.04).collect();
+        let velocity: Vec<_> =
+            world.positions.iter().map(|p| Vec3::new(0.0, -0.2 * p.y, 0.0) + random.point() * 0.04).collect();
         let margin = if round % 2 == 0 { 0.0 } else { 1e-8 };
-        let (_, truncated) = run(&world, 40, 0.08, margin, |_, k, _| velocity[k]);
+        let (_, truncated) = run(&world, 25, 0.08, margin, |_, k, _| velocity[k]);
         assert!(truncated > 1000, "nothing came near anything: {truncated}");
     }
 }
@@ -213,9 +218,16 @@ fn a_body_that_comes_through_pushes_layers_ahead() {
     }
     let is_free = world.is_free.clone();
     // Cloth stays; the plate rises, and turns about.
-    let (end, _) = run(&world, 60, 0.05, 1e-8, |_, k, p| {
-        if is_free[k] { Vec3::ZERO } else { Vec3::new(0.002 * p.z, 0.01, -0.002 * p.x) }
-    });
+    let (end, _) =
+        run(
+            &world,
+            60,
+            0.05,
+            1e-8,
+            |_, k, p| {
+                if is_free[k] { Vec3::ZERO } else { Vec3::new(0.002 * p.z, 0.01, -0.002 * p.x) }
+            },
+        );
     let lowest = end.iter().zip(&is_free).filter(|(_, free)| **free).map(|(p, _)| p.y).fold(f64::INFINITY, f64::min);
     assert!(lowest > 0.55 - 0.001, "the cloth was left behind at {lowest}");
 }
@@ -223,13 +235,17 @@ fn a_body_that_comes_through_pushes_layers_ahead() {
 #[test]
 fn what_is_squeezed_between_bodies_is_an_error_with_its_pair_and_the_step_is_left_alone() {
     let plate = |y: f64| move |u: f64, v: f64| Vec3::new(1.5 * u, y, 1.5 * v);
-    let world = World::default()
-        .with_sheet(2, false, plate(-0.01))
-        .with_sheet(6, true, level(0.0))
-        .with_sheet(2, false, plate(0.01));
+    let world = World::default().with_sheet(2, false, plate(-0.01)).with_sheet(6, true, level(0.0)).with_sheet(
+        2,
+        false,
+        plate(0.01),
+    );
     let candidates = world.find(&world.positions, 0.08);
-    let wanted: Vec<_> =
-        world.positions.iter().map(|&p| p - Vec3::new(0.0, 1.2 * p.y + if p.y == 0.0 { 0.003 } else { 0.0 }, 0.0)).collect();
+    let wanted: Vec<_> = world
+        .positions
+        .iter()
+        .map(|&p| p - Vec3::new(0.0, 1.2 * p.y + if p.y == 0.0 { 0.003 } else { 0.0 }, 0.0))
+        .collect();
     let mut end = wanted.clone();
     let breach = Guard::new().hold(&world.positions, &mut end, |k| world.is_free[k], &candidates, 0.0).unwrap_err();
     assert!(matches!(breach, Breach::Pair(_)), "{breach}");
@@ -273,7 +289,9 @@ fn a_falling_cloth_is_not_held_up_by_a_short_list() {
 
 #[test]
 fn what_slides_along_keeps_its_tangential_motion() {
-    let world = World::default().with_sheet(2, false, level(0.0)).with_sheet(1, true, |u, v| Vec3::new(0.2 * u + 0.03, 0.01, 0.2 * v));
+    let world = World::default()
+        .with_sheet(2, false, level(0.0))
+        .with_sheet(1, true, |u, v| Vec3::new(0.2 * u + 0.03, 0.01, 0.2 * v));
     let candidates = world.find(&world.positions, 0.1);
     let wanted = |k: usize, p: Vec3<f64>| if world.is_free[k] { p + Vec3::new(0.03, -0.03, 0.0) } else { p };
     let mut end: Vec<_> = world.positions.iter().enumerate().map(|(k, &p)| wanted(k, p)).collect();
