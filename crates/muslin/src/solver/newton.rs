@@ -174,8 +174,8 @@ struct Newton {
     pieces: Vec<f64>,
     first_pieces: Vec<usize>,
     /// Per vertex and body: the normal force of the last iteration, in N.
-    normal_forces: Vec<f64>,
-    next_forces: Vec<f64>,
+    normal_forces: Vec<Vec3<f64>>,
+    next_forces: Vec<Vec3<f64>>,
     /// All xⁿ⁻¹, then all vⁿ⁻¹; empty before the second step, and for implicit Euler.
     history: Vec<Vec3<f64>>,
     /// The vertices that make a step of implicit Euler next.
@@ -270,7 +270,7 @@ impl Objective<'_> {
         &self,
         vertex: usize,
         x: Vec3<f64>,
-        normal_forces: &[f64],
+        normal_forces: &[Vec3<f64>],
         mut visit: impl FnMut(usize, contact::Press),
     ) {
         let from = self.previous[vertex];
@@ -279,7 +279,7 @@ impl Objective<'_> {
     }
 
     /// φ(x), in J.
-    fn value(&self, x: &[Vec3<f64>], pieces: &mut [f64], first_pieces: &[usize], normal_forces: &[f64]) -> f64 {
+    fn value(&self, x: &[Vec3<f64>], pieces: &mut [f64], first_pieces: &[usize], normal_forces: &[Vec3<f64>]) -> f64 {
         let Substep { context, model, .. } = *self.substep;
         // SAFETY: each worker sets only the pieces of its own share.
         let shared = unsafe { Shared::new(pieces) };
@@ -303,7 +303,7 @@ impl Objective<'_> {
     }
 
     /// ∇φ(x), in N; zero for held vertices.
-    fn gradient(&self, x: &[Vec3<f64>], out: &mut [Vec3<f64>], normal_forces: &[f64]) {
+    fn gradient(&self, x: &[Vec3<f64>], out: &mut [Vec3<f64>], normal_forces: &[Vec3<f64>]) {
         let Substep { context, model, .. } = *self.substep;
         out.fill(Vec3::ZERO);
         // SAFETY: elements of a colour share no vertex, and a barrier stands after each colour; then each worker sets the
@@ -331,7 +331,7 @@ impl Objective<'_> {
         treatment: Treatment,
         slots: &[Vec<u32>],
         matrix: &mut BlockMatrix,
-        normal_forces: &[f64],
+        normal_forces: &[Vec3<f64>],
     ) {
         let Substep { context, model, .. } = *self.substep;
         let (blocks, diagonal) = matrix.parts_mut();
@@ -355,26 +355,56 @@ impl Objective<'_> {
         }
     }
 
-    /// The normal forces at x, for the friction of the next iteration.
-    fn normal_forces(&self, x: &[Vec3<f64>], old: &[f64], out: &mut [f64]) {
-        out.fill(0.0);
-        if out.is_empty() {
-            return;
-        }
+    /// The normal forces at x, for the friction of the next iteration: those with which each vertex will be in balance if its neighbours
+    /// stay, N = k d + k/A n·∇φ.
+    ///
+    /// k d alone is wrong where the iterations have not yet balanced it: a vertex that comes to y in the first of them is there as deep as
+    /// if there were no contact, and k d is then a hundred times what it will be. A is the stiffness of the vertex along n.
+    fn normal_forces(
+        &self,
+        x: &[Vec3<f64>],
+        (gradient, matrix): (&[Vec3<f64>], &BlockMatrix),
+        old: &[Vec3<f64>],
+        out: &mut [Vec3<f64>],
+    ) {
+        out.fill(Vec3::ZERO);
         // SAFETY: each worker sets the forces on the vertices of its own share.
         let shared = unsafe { Shared::new(out) };
         self.substep.context.team.run(self.substep.context.threads, |worker| {
-            for i in worker.share(0..x.len()) {
-                self.each_press(i, x[i], old, |slot, press| shared.set(slot, press.normal_force));
+            for i in worker.share(0..x.len()).filter(|i| self.inertias[*i] > 0.0) {
+                self.each_press(i, x[i], old, |slot, press| {
+                    let force = press.normal_force.norm();
+                    if force > 0.0 {
+                        let normal = press.normal_force * (1.0 / force);
+                        let stiffness = Cushions::stiffness(self.inertias[i]);
+                        let along = normal.dot(matrix.diagonal_block(i).apply(normal)).max(stiffness + self.inertias[i]);
+                        let balanced = force + stiffness / along * normal.dot(gradient[i]);
+                        shared.set(slot, normal * balanced.max(0.0));
+                    }
+                });
             }
         });
     }
 
+    /// Raises normal forces to what bodies would press with on vertices that came to y alone: from where a step begins,
+    /// contact is not yet to be seen.
+    fn guess_forces(&self, forces: &mut [Vec3<f64>]) {
+        let cushions = Cushions::new(self.substep, self.is_searched);
+        for i in (0..self.predicted.len()).filter(|i| !cushions.is_empty() && self.inertias[*i] > 0.0) {
+            let ends = (self.predicted[i], self.previous[i]);
+            cushions.each_guess(i, self.inertias[i], ends, |slot, force| {
+                if force.norm_squared() > forces[slot].norm_squared() {
+                    forces[slot] = force;
+                }
+            });
+        }
+    }
+
     /// How far the change of normal forces from one iteration to the next could move a vertex by friction, in m.
-    fn unsettled(&self, new: &[f64], old: &[f64]) -> f64 {
+    fn unsettled(&self, new: &[Vec3<f64>], old: &[Vec3<f64>]) -> f64 {
         let bodies = self.substep.obstacles.len();
         let moves = new.iter().zip(old).enumerate().filter(|(_, (new, old))| new != old);
-        moves.map(|(slot, (new, old))| (new - old).abs() / self.inertias[slot / bodies]).fold(0.0, f64::max)
+        moves.map(|(slot, (new, old))| (*new - *old).norm() / self.inertias[slot / bodies]).fold(0.0, f64::max)
     }
 
     /// w η²‖∇φ‖, in m: the largest. An error where it is not finite.
@@ -400,7 +430,7 @@ impl Scheme for Newton {
         }
         for forces in [&mut self.normal_forces, &mut self.next_forces] {
             forces.clear();
-            forces.resize(vertices * context.model.colliders.len(), 0.0);
+            forces.resize(vertices * context.model.colliders.len(), Vec3::ZERO);
         }
         Ok(())
     }
@@ -410,6 +440,7 @@ impl Scheme for Newton {
         let inertias = std::mem::take(&mut self.inertias);
         let Motion { positions, previous, predicted, .. } = motion;
         let objective = Objective { substep, predicted, previous, inertias: &inertias, is_searched: self.searches };
+        objective.guess_forces(&mut self.normal_forces);
         let mut outcome = Outcome::default();
         let mut is_done = false;
         let mut tries_exact = self.treatment == Treatment::Clamp;
@@ -424,11 +455,9 @@ impl Scheme for Newton {
             let reach = self.direction.iter().map(|d| d.norm()).fold(0.0, f64::max);
             let length = self.search(&objective, positions);
             outcome.iterations += 1;
-            objective.normal_forces(positions, &self.normal_forces, &mut self.next_forces);
-            std::mem::swap(&mut self.normal_forces, &mut self.next_forces);
+            let has_settled = substep.obstacles.is_empty() || self.update_forces(&objective, positions);
             // A step that had to be shortened says nothing about how near the minimum is; one of no length is below rounding.
-            let settled = reach.max(objective.unsettled(&self.normal_forces, &self.next_forces)) <= self.tolerance;
-            is_done = (settled && length == 1.0) || length == 0.0;
+            is_done = has_settled && (length == 0.0 || length == 1.0 && reach <= self.tolerance);
             near = reach < NEAR;
         }
         self.inertias = inertias;
@@ -502,6 +531,15 @@ impl Newton {
                 motion.velocities[i] = ((x - previous) * 3.0 - (previous - older)) * (0.5 / substep.step);
             }
         }
+    }
+
+    /// The normal forces for the next iteration. Returns whether they have settled.
+    fn update_forces(&mut self, objective: &Objective<'_>, positions: &[Vec3<f64>]) -> bool {
+        let Self { gradient, matrix, normal_forces, next_forces, .. } = self;
+        objective.gradient(positions, gradient, normal_forces);
+        objective.normal_forces(positions, (gradient, matrix), normal_forces, next_forces);
+        std::mem::swap(normal_forces, next_forces);
+        objective.unsettled(normal_forces, next_forces) <= self.tolerance
     }
 
     /// The direction of the next iteration, from the exact Hessian if that is asked for and positive definite, and otherwise

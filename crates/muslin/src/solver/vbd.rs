@@ -177,7 +177,7 @@ struct Descent {
     last: Vec<Vec3<f64>>,
     before_last: Vec<Vec3<f64>>,
     /// Per vertex and body: the normal force at the end of the last sweep, in N.
-    normal_forces: Vec<f64>,
+    normal_forces: Vec<Vec3<f64>>,
 }
 
 impl Descent {
@@ -288,7 +288,7 @@ struct Local<'a> {
     inverse_masses: &'a [f64],
     cushions: Cushions<'a>,
     /// By slots of `cushions`, in N.
-    normal_forces: &'a Shared<'a, f64>,
+    normal_forces: &'a Shared<'a, Vec3<f64>>,
 }
 
 impl Local<'_> {
@@ -313,7 +313,7 @@ impl Local<'_> {
         if self.inverse_masses[vertex] > 0.0 {
             self.each_press(vertex, self.around.positions.get(vertex), |slot, press| {
                 self.normal_forces.set(slot, press.normal_force);
-                is_pressed |= press.normal_force > 0.0;
+                is_pressed |= press.normal_force != Vec3::ZERO;
             });
         }
         is_pressed
@@ -385,7 +385,7 @@ impl Scheme for Descent {
         }
         // Each substep finds them anew; a run that is resumed must not see those of the last frame.
         self.normal_forces.clear();
-        self.normal_forces.resize(context.model.masses.len() * context.model.colliders.len(), 0.0);
+        self.normal_forces.resize(context.model.masses.len() * context.model.colliders.len(), Vec3::ZERO);
         Ok(())
     }
 
@@ -518,7 +518,7 @@ mod tests {
                 state.positions.iter().zip(&state.velocities).map(|(x, v)| *x + *v * step).collect();
             let mut descent = Descent::new(&Settings::default());
             descent.prepare(&context, &Motion::default(), step).unwrap();
-            let mut forces = vec![0.0; model.masses.len() * model.colliders.len()];
+            let mut forces = vec![Vec3::ZERO; model.masses.len() * model.colliders.len()];
             let mut positions = predicted.clone();
             let mut seen = positions.clone();
             // SAFETY: one thread.

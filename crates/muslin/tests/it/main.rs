@@ -3,6 +3,7 @@
 mod bad_scenes;
 mod bending_models;
 mod common;
+mod contact_energy;
 mod cross_solver;
 mod determinism;
 mod dynamics;
