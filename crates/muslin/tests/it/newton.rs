@@ -605,3 +605,30 @@ fn the_bits_do_not_depend_on_the_number_of_threads_or_on_a_snapshot() {
         assert_eq!(resumed.state().hash(), alone.state().hash(), "{scheme}, {linear}: after a snapshot");
     }
 }
+
+/// A cloth that is held all over and has a great energy, which never changes, beside a light one that crumples.
+#[test]
+fn a_great_energy_elsewhere_does_not_blind_the_search() {
+    let end = |neighbour: &str| {
+        let mut simulation = simulation(&format!(
+            r#"
+            solver = {{ kind = "newton", substeps = 1, tolerance = 1e-9, iterations = 30 }}
+            [[cloth]]
+            grid = {{ size = [0.2, 0.2], cells = [8, 8] }}
+            material = {{ density = 1e-3, stretch = {{ stiffness = 10 }} }}
+            pins = [{{ select = "x_min" }}, {{ select = "x_max", path = [{{ time = 0 }}, {{ time = 0.2, offset = [-0.1, 0.02, 0.03] }}] }}]
+            {neighbour}
+            "#
+        ));
+        run(&mut simulation, 20);
+        (0..81).map(|i| position(&simulation, i)).collect::<Vec<_>>()
+    };
+    let held = r#"
+            [[cloth]]
+            grid = { size = [1, 1], cells = [8, 8] }
+            translate = [2, 0, 0]
+            material = { stretch = { stiffness = 1e9 } }
+            pins = [{ select = "x_min" }, { select = "all", path = [{ time = 0 }, { time = 0.001, turn = 170 }], axis = [0, 0, 1] }]
+            "#;
+    assert_eq!(end(""), end(held));
+}
