@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::collision::Collider;
-use crate::energy::{self, Site, Term, buckling, dihedral};
+use crate::energy::{self, Site, Term, buckling, dihedral, neo_hookean};
 use crate::force::Wind;
 use crate::math::{Mat3, Vec3};
 use crate::mesh::{self, Mesh};
@@ -211,6 +211,7 @@ impl Model {
         model.warn_of_starts_inside(&mut problems);
         warn_of_idle_wind(scene, &mut problems);
         warn_of_unused_models(scene, &mut problems);
+        warn_of_weak_sheets(scene, &mut problems);
         if problems.any_error() {
             return Err(problems.0);
         }
@@ -439,6 +440,19 @@ fn warn_of_unused_models(scene: &Scene, problems: &mut Problems) {
         let message =
             format!("solver {name:?} has a stiffness of its own: material.stretch and material.bend are not used");
         problems.warning("solver.kind", message);
+    }
+}
+
+/// A sheet of which a squeezed triangle gains energy by being squeezed more: the numbers of a run may end there.
+fn warn_of_weak_sheets(scene: &Scene, problems: &mut Problems) {
+    for (index, cloth) in scene.cloths.iter().enumerate() {
+        let choice = &cloth.material.stretch;
+        let poisson = choice.settings.number("poisson").filter(|_| choice.entry.name == neo_hookean::KIND.entry.name);
+        if poisson.is_some_and(|poisson| !neo_hookean::withstands_collapse(poisson)) {
+            let message = "with a ratio below -0.28 \"neo_hookean\" does not withstand strong compression, and a run in which a triangle is \
+                           squeezed to a fraction of its area ends with an error; use \"stvk\", or a larger ratio";
+            problems.warning(format!("cloth[{index}].material.stretch.poisson"), message);
+        }
     }
 }
 

@@ -38,8 +38,11 @@
 //! for Cholesky), so `auto` takes the first as long as its memory is modest.
 //!
 //! Contact is a stiff potential while the iterations run (`cushions.rs`); what depth is left is projected at the end.
-//! Iterations start from xⁿ, where a vertex at rest only just touches: contact and its friction take some four of them, and one
-//! alone is not enough where there are bodies.
+//! Iterations start from xⁿ, where a vertex at rest only just touches: contact and its friction take some four of them, ten for free vertices
+//! that fall on a sphere, and one alone is not enough where there are bodies. Friction needs the normal force of the end from the beginning: with one that is
+//! a hundred times too large (that of the depth which a first step without contact reaches) vertices are thrown from one side of where they stick to the other,
+//! and a step that ends on the way may have more energy than it began with. So the force is first guessed from y, and then
+//! corrected by how far each vertex is from balance.
 //!
 //! **Rounding.** Near the minimum φ falls by less than rounding does to it. Within that, the line search looks at the slope
 //! instead: the conditions are the same for a parabola [Hager, Zhang 2005, §2].
@@ -484,7 +487,9 @@ impl Scheme for Newton {
             outcome.iterations += 1;
             let has_settled = substep.obstacles.is_empty() || self.update_forces(&objective, positions);
             // A step that had to be shortened says nothing about how near the minimum is; one of no length is below rounding.
-            is_done = has_settled && (length == 0.0 || length == 1.0 && reach <= self.tolerance);
+            let is_solved = has_settled && length == 1.0 && reach <= self.tolerance;
+            outcome.unsolved = (!is_solved && reach > self.tolerance).then_some(reach);
+            is_done = is_solved || has_settled && length == 0.0;
             near = reach < NEAR;
         }
         self.inertias = inertias;

@@ -262,7 +262,7 @@ impl Scheme for Projective {
             motion.previous.copy_from_slice(&self.lifted);
         }
         motion.set_velocities(substep.step);
-        Ok(Outcome { iterations: self.iterations, residual: largest.sqrt(), stable_step: None })
+        Ok(Outcome { iterations: self.iterations, residual: largest.sqrt(), ..Outcome::default() })
     }
 }
 

@@ -632,3 +632,48 @@ fn a_great_energy_elsewhere_does_not_blind_the_search() {
             "#;
     assert_eq!(end(""), end(held));
 }
+
+#[test]
+fn a_step_that_is_not_solved_is_known() {
+    let mut simulation = simulation(
+        r#"
+        solver = { kind = "newton", iterations = 2, tolerance = 1e-9 }
+        [[cloth]]
+        grid = { size = [0.5, 0.5], cells = [10, 10] }
+        velocity = [1, 2, 3]
+        material = { stretch = { stiffness = 1e5 } }
+        pins = [{ select = "corners" }]
+        "#,
+    );
+    assert_eq!(simulation.unsolved(), None, "nothing to solve yet");
+    advance(&mut simulation);
+    assert!(simulation.unsolved().is_some_and(|moved| moved > 1e-6), "{:?}", simulation.unsolved());
+}
+
+/// It does not withstand strong compression, and the user is told so before; the run ends with an error and not with nonsense.
+#[test]
+fn a_sheet_with_a_ratio_far_below_zero_is_warned_of() {
+    let simulation = |poisson: f64| {
+        simulation(&format!(
+            r#"
+            solver = {{ kind = "newton" }}
+            [[cloth]]
+            grid = {{ size = [0.4, 0.4], cells = [8, 8] }}
+            material = {{ stretch = {{ model = "neo_hookean", poisson = {poisson:?} }} }}
+            [[collider]]
+            sphere = {{ center = [0, 0, 0], radius = 0.15 }}
+            "#
+        ))
+    };
+    assert_eq!(simulation(-0.2).warnings(), []);
+    let mut weak = simulation(-0.9);
+    assert_eq!(weak.warnings().len(), 1, "{:?}", weak.warnings());
+    assert_eq!(weak.warnings()[0].place, "cloth[0].material.stretch.poisson");
+    for _ in 0..60 {
+        match weak.advance() {
+            Ok(_) => assert!(weak.diagnose().kinetic_energy.is_finite()),
+            Err(StepError::NonFinite { .. } | StepError::NotDefinite) => break,
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
