@@ -10,7 +10,7 @@ use crate::math::{Mat3, Vec3};
 use crate::mesh::{self, Mesh};
 use crate::motion::{Motion, Pose};
 use crate::scene::{self, Choice, Scene, Select, Selection, Shape};
-use crate::solver::{self, Need};
+use crate::solver::{self, Need, projective, vbd, xpbd};
 use crate::state::State;
 use crate::topology::{Adjacency, Ordering, Topology, color, locality_order};
 
@@ -212,6 +212,7 @@ impl Model {
         warn_of_idle_wind(scene, &mut problems);
         warn_of_unused_models(scene, &mut problems);
         warn_of_weak_sheets(scene, &mut problems);
+        warn_of_strong_damping(scene, &mut problems);
         if problems.any_error() {
             return Err(problems.0);
         }
@@ -452,6 +453,29 @@ fn warn_of_weak_sheets(scene: &Scene, problems: &mut Problems) {
             let message = "with a ratio below -0.28 \"neo_hookean\" does not withstand strong compression, and a run in which a triangle is \
                            squeezed to a fraction of its area ends with an error; use \"stvk\", or a larger ratio";
             problems.warning(format!("cloth[{index}].material.stretch.poisson"), message);
+        }
+    }
+}
+
+/// Internal damping that is stiffer than sweeps can solve. A step of h has the stiffness (1 + τ/h) k; what they leave of it stays as
+/// strain for the time τ, or as motion that does not take place.
+fn warn_of_strong_damping(scene: &Scene, problems: &mut Problems) {
+    /// In s.
+    const STRONG: f64 = 1.0;
+    let name = scene.solver.entry.name;
+    let sweeps = [xpbd::KIND, projective::KIND, vbd::KIND];
+    if !sweeps.iter().any(|kind| kind.entry.name == name) {
+        return;
+    }
+    for (index, cloth) in scene.cloths.iter().enumerate() {
+        for (key, choice) in [("stretch", &cloth.material.stretch), ("bend", &cloth.material.bend)] {
+            if let Some(time) = choice.settings.number("damping").filter(|time| *time >= STRONG) {
+                let message = format!(
+                    "{time} s is more than the sweeps of {name:?} can solve: expect strain that stays, or motion that is too slow; \
+                     use solver \"newton\", or a time below {STRONG} s"
+                );
+                problems.warning(format!("cloth[{index}].material.{key}.damping"), message);
+            }
         }
     }
 }

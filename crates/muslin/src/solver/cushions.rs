@@ -4,9 +4,9 @@
 //! Φ(x) + Σ ψ(xᵢ)        over vertices and bodies; ψ with k = 100 m/h² and the normal force N of the last iteration
 //! ```
 //!
-//! N is fixed while an iteration runs, so there is one function that falls. Where vertices move one at a time, one that was pressed in
-//! the last iteration keeps its friction for this one even if it has left the surface: otherwise ψ would jump by μN times the slip where it touches again, and
-//! a search for less energy would refuse to let it.
+//! N, its direction too, is fixed while an iteration runs, so there is one function that falls. A vertex that was pressed in
+//! the last iteration keeps its friction for this one even if it has left the surface: otherwise ψ would jump by μN times the slip where it touches again:
+//! a search for less energy would refuse to let it, or throw it out and end there.
 //!
 //! What depth is left at the end of a substep is projected by the frame ([`stepped`](super::stepped)).
 

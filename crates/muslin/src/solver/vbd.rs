@@ -578,7 +578,7 @@ mod tests {
 
     /// Σ m/2h² ‖x − y‖² + Σ (ψ + D) + contact, in J, with the normal forces as they are.
     fn objective(local: &Local<'_>, positions: &[Vec3<f64>]) -> f64 {
-        let at = super::super::Instant { positions, previous: local.around.previous, step: local.around.step };
+        let at = Instant { positions, previous: local.around.previous, step: local.around.step };
         let mut sum: f64 = local.model.terms.iter().map(|term| term.value(at.positions)).sum();
         for (i, x) in positions.iter().enumerate() {
             sum += 0.5 * local.inertia(i) * (*x - local.predicted[i]).norm_squared();
