@@ -665,10 +665,13 @@ fn a_sheet_with_a_ratio_far_below_zero_is_warned_of() {
             "#
         ))
     };
-    assert_eq!(simulation(-0.2).warnings(), []);
+    // That it starts inside the sphere is told too.
+    let told = |simulation: &muslin::Simulation| {
+        simulation.warnings().iter().filter(|problem| problem.place == "cloth[0].material.stretch.poisson").count()
+    };
+    assert_eq!(told(&simulation(-0.2)), 0);
     let mut weak = simulation(-0.9);
-    assert_eq!(weak.warnings().len(), 1, "{:?}", weak.warnings());
-    assert_eq!(weak.warnings()[0].place, "cloth[0].material.stretch.poisson");
+    assert_eq!(told(&weak), 1, "{:?}", weak.warnings());
     for _ in 0..60 {
         match weak.advance() {
             Ok(_) => assert!(weak.diagnose().kinetic_energy.is_finite()),
