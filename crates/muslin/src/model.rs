@@ -5,13 +5,13 @@ use std::ops::Range;
 
 use crate::collision::{Collider, point_triangle, segment_segment};
 use crate::energy::shape_matching::{self, Matching};
-use crate::energy::{self, Site, Term, buckling, dihedral};
+use crate::energy::{self, Site, Term, buckling, dihedral, neo_hookean};
 use crate::force::Wind;
 use crate::math::{Mat3, Vec3};
 use crate::mesh::{self, Mesh};
 use crate::motion::{Motion, Pose};
 use crate::scene::{self, Choice, Scene, Select, Selection, Shape};
-use crate::solver::{self, Need};
+use crate::solver::{self, Need, projective, vbd, xpbd};
 use crate::state::State;
 use crate::topology::{Adjacency, Ordering, Topology, color, locality_order};
 
@@ -240,6 +240,8 @@ impl Model {
         model.warn_of_starts_inside(&mut problems);
         warn_of_idle_wind(scene, &mut problems);
         warn_of_unused_models(scene, &mut problems);
+        warn_of_weak_sheets(scene, &mut problems);
+        warn_of_strong_damping(scene, &mut problems);
         if problems.any_error() {
             return Err(problems.0);
         }
@@ -486,6 +488,42 @@ fn warn_of_unused_models(scene: &Scene, problems: &mut Problems) {
         let message =
             format!("solver {name:?} has a stiffness of its own: material.stretch and material.bend are not used");
         problems.warning("solver.kind", message);
+    }
+}
+
+/// A sheet of which a squeezed triangle gains energy by being squeezed more: the numbers of a run may end there.
+fn warn_of_weak_sheets(scene: &Scene, problems: &mut Problems) {
+    for (index, cloth) in scene.cloths.iter().enumerate() {
+        let choice = &cloth.material.stretch;
+        let poisson = choice.settings.number("poisson").filter(|_| choice.entry.name == neo_hookean::KIND.entry.name);
+        if poisson.is_some_and(|poisson| !neo_hookean::withstands_collapse(poisson)) {
+            let message = "with a ratio below -0.28 \"neo_hookean\" does not withstand strong compression, and a run in which a triangle is \
+                           squeezed to a fraction of its area ends with an error; use \"stvk\", or a larger ratio";
+            problems.warning(format!("cloth[{index}].material.stretch.poisson"), message);
+        }
+    }
+}
+
+/// Internal damping that is stiffer than sweeps can solve. A step of h has the stiffness (1 + τ/h) k; what they leave of it stays as
+/// strain for the time τ, or as motion that does not take place.
+fn warn_of_strong_damping(scene: &Scene, problems: &mut Problems) {
+    /// In s.
+    const STRONG: f64 = 1.0;
+    let name = scene.solver.entry.name;
+    let sweeps = [xpbd::KIND, projective::KIND, vbd::KIND];
+    if !sweeps.iter().any(|kind| kind.entry.name == name) {
+        return;
+    }
+    for (index, cloth) in scene.cloths.iter().enumerate() {
+        for (key, choice) in [("stretch", &cloth.material.stretch), ("bend", &cloth.material.bend)] {
+            if let Some(time) = choice.settings.number("damping").filter(|time| *time >= STRONG) {
+                let message = format!(
+                    "{time} s is more than the sweeps of {name:?} can solve: expect strain that stays, or motion that is too slow; \
+                     use solver \"newton\", or a time below {STRONG} s"
+                );
+                problems.warning(format!("cloth[{index}].material.{key}.damping"), message);
+            }
+        }
     }
 }
 

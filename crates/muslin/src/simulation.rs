@@ -8,7 +8,7 @@ use crate::output::Diagnostics;
 use crate::pace::Pace;
 use crate::parallel::{Team, TeamError};
 use crate::scene::Scene;
-use crate::solver::{self, Clock, Context, NoClock, Solver, StepError, StepReport};
+use crate::solver::{self, Clock, Context, Need, NoClock, Solver, StepError, StepReport};
 use crate::state::State;
 
 /// A scene that can be stepped.
@@ -24,6 +24,8 @@ pub struct Simulation {
     frame: usize,
     warnings: Vec<Problem>,
     count_intersections: bool,
+    /// Whether the solver works with the energies of the model.
+    has_energies: bool,
 }
 
 /// Why a simulation could not be set up.
@@ -76,6 +78,7 @@ impl Simulation {
             frame: 0,
             warnings: compiled.warnings,
             count_intersections: scene.contact.self_contact,
+            has_energies: kind.needs != Need::Nothing,
         })
     }
 
@@ -102,9 +105,15 @@ impl Simulation {
         Ok(report)
     }
 
-    /// Measures the current state.
+    /// Measures the current state. A solver that takes no notice of the energies of the scene has none of them.
     pub fn diagnose(&self) -> Diagnostics {
-        Diagnostics::measure(&self.model, &self.state, self.count_intersections)
+        let measured = Diagnostics::measure(&self.model, &self.state, self.count_intersections);
+        if self.has_energies { measured } else { Diagnostics { elastic_energy: 0.0, ..measured } }
+    }
+
+    /// [`Solver::unsolved`] of the last frame, in m.
+    pub fn unsolved(&self) -> Option<f64> {
+        self.solver.unsolved()
     }
 
     /// The compiled scene.

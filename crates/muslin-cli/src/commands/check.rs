@@ -5,8 +5,9 @@
 use std::mem;
 
 use muslin::energy::shape_matching::{self, Matching};
-use muslin::model::{self, Compiled, Model};
-use muslin::scene::{Finding, Scene};
+use muslin::model::{self, Compiled, Model, Problem};
+use muslin::scene::{Finding, Scene, Severity};
+use muslin::solver::{explicit, milliseconds, over_the_limit};
 use serde_json::{Value, json};
 
 use crate::args::CheckArguments;
@@ -17,6 +18,9 @@ use crate::mesh_files::MeshFiles;
 use crate::scene_file::SceneFile;
 use crate::session::report;
 use crate::words::count;
+
+/// The most vertices for which the stability of an explicit solver is measured: some seconds.
+const MEASURED: usize = 100_000;
 
 pub(super) fn check(arguments: &CheckArguments) -> Result<(), Failure> {
     let file = SceneFile::open(&arguments.scene)?;
@@ -48,6 +52,7 @@ fn examine(file: &SceneFile, arguments: &CheckArguments) -> Result<Sound, Failur
     match Model::compile(&parsed.scene, &mut |name| meshes.load(name)) {
         Ok(compiled) => {
             warnings.extend(parsed.locate(&compiled.warnings));
+            warnings.extend(parsed.locate(instability(&parsed.scene, &compiled.model).as_slice()));
             Ok(Sound { scene: parsed.scene, compiled, warnings })
         }
         Err(problems) => {
@@ -55,6 +60,19 @@ fn examine(file: &SceneFile, arguments: &CheckArguments) -> Result<Sound, Failur
             Err(file.failure(warnings))
         }
     }
+}
+
+/// Steps of an explicit solver that are longer than is stable at the start, where that is cheap to know.
+fn instability(scene: &Scene, model: &Model) -> Option<Problem> {
+    let solver = &scene.solver;
+    if solver.entry.name != explicit::KIND.entry.name || model.masses.len() > MEASURED {
+        return None;
+    }
+    let substeps = u32::try_from(solver.settings.integer("substeps")?).ok()?;
+    let step = scene.frame_time() / f64::from(substeps);
+    let limit = explicit::stable_step(model, &solver.settings, step).filter(|limit| step > *limit)?;
+    let message = format!("the step of {} is {}", milliseconds(step), over_the_limit(step, limit, substeps));
+    Some(Problem { severity: Severity::Warning, place: "solver.substeps".to_owned(), message })
 }
 
 impl Sound {

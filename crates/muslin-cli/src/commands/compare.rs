@@ -16,7 +16,7 @@ use crate::mesh_files::MeshFiles;
 use crate::scene_file::{Parsed, SceneFile};
 use crate::session::{Folder, Interrupt, all_cores};
 use crate::table::Table;
-use crate::words::count;
+use crate::words::{count, percent};
 
 const JSON: &str = "compare.json";
 const PNG: &str = "compare.png";
@@ -172,7 +172,7 @@ fn table(record: &Record) -> Table {
     ];
     let mut table = Table::new(heading, &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
     let show = |value: Option<f64>, words: fn(f64) -> String| value.map_or_else(|| "-".to_owned(), words);
-    let percent: fn(f64) -> String = |x| format!("{:.2} %", 100.0 * x);
+    let percent: fn(f64) -> String = |x| percent(x, 2);
     let ms: fn(f64) -> String = |x| if x < 9.995 { format!("{x:.2}") } else { format!("{x:.1}") };
     let mm: fn(f64) -> String = |x| match 1e3 * x {
         0.0 => "0".to_owned(),

@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::memory;
 use crate::session::report::Outcome;
 use crate::session::{Interrupt, Progress, Session, plan, time_in_words};
-use crate::words::count;
+use crate::words::{count, percent};
 
 /// Frames that take more bytes than this are mentioned before they are written.
 const MANY_BYTES: usize = 10_000_000_000;
@@ -76,8 +76,8 @@ fn print_summary(session: &Session) -> Result<(), Failure> {
         report.mean_wall_ms()
     ))?;
     if let (Some((worst, frame)), Some(last)) = (report.worst_strain(), report.frames.last()) {
-        let [worst, end] = [worst, last.max_strain].map(|strain| 100.0 * strain);
-        say(format_args!("  strain      at most {worst:.2} % (frame {frame}), {end:.2} % at the end"))?;
+        let [worst, end] = [worst, last.max_strain].map(|strain| percent(strain, 2));
+        say(format_args!("  strain      at most {worst} (frame {frame}), {end} at the end"))?;
     }
     let strain = session.strain_warning();
     if let Some(warning) = &strain {

@@ -54,9 +54,9 @@ pub(crate) fn gather(arguments: &CompareArguments, file: &SceneFile, own: &Parse
     for text in &arguments.solvers {
         let entrant = enter(Item::parse("--solvers", text)?);
         if entrants.iter().any(|other| other.label == entrant.label) {
-            let label = &entrant.label;
+            let (label, bare) = (&entrant.label, Item::without_label(text));
             return Err(Failure::Usage(format!(
-                "--solvers names {label:?} twice; leave one out, or give it a label: other={text}"
+                "--solvers names {label:?} twice; leave one out, or give it a label: other={bare}"
             )));
         }
         entrants.push(entrant);

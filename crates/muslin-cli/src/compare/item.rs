@@ -53,6 +53,12 @@ impl Item {
         }
     }
 
+    /// An item as it is typed, less its label.
+    pub(crate) fn without_label(text: &str) -> &str {
+        let first = text.split(':').next().unwrap_or_default();
+        first.find('=').map_or(text, |at| &text[at + 1..])
+    }
+
     /// What makes a scene one of this item. `own` is the scene's solver, whose settings hold where it is the item's too:
     /// those of another solver mean something else, or nothing.
     pub(crate) fn overrides(&self, own: Option<&Choice>) -> Vec<Override> {
@@ -103,6 +109,8 @@ mod tests {
         assert_eq!(label("xpbd").as_deref(), Some("xpbd"));
         assert_eq!(label("xpbd:substeps=4").as_deref(), Some("xpbd:substeps=4"));
         assert_eq!(label("rough draft=xpbd:substeps=4").as_deref(), Some("rough draft"));
+        let bare = ["xpbd:substeps=4", "a=xpbd", "a=xpbd:substeps=4"].map(Item::without_label);
+        assert_eq!(bare, ["xpbd:substeps=4", "xpbd", "xpbd:substeps=4"]);
         for wrong in ["", "=xpbd", "a=", "xpbd:", "xpbd:substeps", "xpbd:kind=pbd", "xpbd:a.b=1", "xpbd:substeps=", "5"]
         {
             assert_eq!(label(wrong), None, "{wrong}");

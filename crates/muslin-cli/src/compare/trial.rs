@@ -13,6 +13,7 @@ use crate::clock::WallClock;
 use crate::mesh_files::MeshFiles;
 use crate::session::report::Frame;
 use crate::session::{Interrupt, Progress};
+use crate::words::percent;
 
 use super::entrants::Entrant;
 
@@ -124,7 +125,7 @@ impl Trial {
                 break Fate::Failed(format!("frame {frame}, at {time:.4} s: {reason}"));
             }
             self.record(&simulation, &diagnostics, Some((wall_ms, step.residual)), track);
-            progress.frame(&Frame::new(frame, time, wall_ms, &step, &diagnostics));
+            progress.frame(&Frame::new((frame, time), wall_ms, &step, simulation.unsolved(), &diagnostics));
         };
         progress.finish();
         if fate == Fate::Done {
@@ -169,8 +170,8 @@ fn diverged(diagnostics: &Diagnostics) -> Option<String> {
     if !energy.is_finite() || !diagnostics.max_strain.is_finite() {
         return Some("the energy left the finite numbers: it diverged; use more substeps".to_owned());
     }
-    let strain = 100.0 * diagnostics.max_strain;
-    (diagnostics.max_strain > DIVERGED).then(|| format!("strain of {strain:.0} %: it diverged; use more substeps"))
+    let strain = percent(diagnostics.max_strain, 0);
+    (diagnostics.max_strain > DIVERGED).then(|| format!("strain of {strain}: it diverged; use more substeps"))
 }
 
 /// Root of the mean square, and the largest, of the distances of the vertices of two states, in m.

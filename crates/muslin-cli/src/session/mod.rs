@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 
 use muslin::Simulation;
 use muslin::model::Cloth;
-use muslin::solver::{StepError, over_the_limit};
+use muslin::solver::{StepError, milliseconds, over_the_limit};
 use muslin_io::{IoError, file_stem, write_obj};
 
 pub(crate) use folder::Folder;
@@ -45,6 +45,7 @@ use rest::Rest;
 
 use crate::failure::Failure;
 use crate::shell;
+use crate::words::{count, percent};
 
 /// Between two checkpoints: what a crash may cost.
 const SAVE_EVERY: Duration = Duration::from_secs(2);
@@ -55,6 +56,8 @@ const SAVE_SHARE: u32 = 20;
 const FRAME_BYTES: usize = 512;
 /// Beyond this strain no woven cloth is still cloth.
 const MOST_STRAIN: f64 = 0.1;
+/// A step that ends this many tolerances from solved is worth a word.
+const FAR: f64 = 10.0;
 
 /// A run that has begun.
 pub(crate) struct Session {
@@ -219,7 +222,8 @@ impl Session {
         stages.diagnose += diagnosed;
         stages.write += watch.lap();
         let (frame, time) = (self.simulation.frame(), self.simulation.state().time);
-        self.report.frames.push(Frame::new(frame, time, wall_ms, &step, &diagnostics));
+        let unsolved = self.simulation.unsolved();
+        self.report.frames.push(Frame::new((frame, time), wall_ms, &step, unsolved, &diagnostics));
         self.reserve.hold(FRAME_BYTES * self.report.frames.len());
         if self.saved_at.elapsed() >= SAVE_EVERY.max(SAVE_SHARE * self.save_cost) {
             self.save().map_err(Stop::File)?;
@@ -257,7 +261,7 @@ impl Session {
     }
 
     fn end(&mut self, outcome: Outcome) {
-        let warnings = [self.strain_warning(), self.stability_warning()];
+        let warnings = [self.strain_warning(), self.stability_warning(), self.convergence_warning()];
         let summary = &mut self.report.summary;
         summary.outcome = outcome;
         summary.completed = matches!(outcome, Outcome::Done | Outcome::AtRest);
@@ -272,12 +276,32 @@ impl Session {
     fn stability_warning(&self) -> Option<String> {
         let (frame, step, limit) = self.report.first_unstable(self.plan.scene.fps)?;
         let over = over_the_limit(step, limit, frame.substeps);
-        Some(format!("the step of {:.3} ms in frame {} is {over}", 1e3 * step, frame.frame))
+        Some(format!("the step of {} in frame {} is {over}", milliseconds(step), frame.frame))
+    }
+
+    /// What to do about steps that were left far from solved.
+    fn convergence_warning(&self) -> Option<String> {
+        let solver = &self.plan.scene.solver;
+        let (tolerance, iterations) = (solver.settings.number("tolerance")?, solver.settings.integer("iterations")?);
+        // Who asks for a single iteration, or for no tolerance, does not ask for a solution.
+        let asks = tolerance > 0.0 && iterations > 1;
+        let (frames, worst, moved) = self.report.unsolved(FAR * tolerance).filter(|_| asks)?;
+        Some(format!(
+            "{} stopped after {iterations} iterations without a solution in {}: in frame {} the last one still moved a vertex by \
+             {moved:.1e} m, and the tolerance is {tolerance:e} m; raise solver.substeps or solver.iterations",
+            solver.entry.name,
+            count(frames, "frame"),
+            worst.frame
+        ))
     }
 
     /// What to do about a cloth that was stretched beyond what cloth can be.
     pub(crate) fn strain_warning(&self) -> Option<String> {
         let (strain, frame) = self.report.worst_strain().filter(|(strain, _)| *strain > MOST_STRAIN)?;
+        // Without a model nothing keeps the cloth together, and that is meant.
+        if self.plan.scene.cloths.iter().all(|cloth| cloth.material.stretch.entry.name == "none") {
+            return None;
+        }
         let solver = &self.plan.scene.solver;
         let why = match solver.entry.name {
             "pbd" => "no stiffness will change that, more substeps do",
@@ -285,8 +309,8 @@ impl Session {
         };
         let substeps = solver.settings.integer("substeps");
         let now = substeps.map_or(String::new(), |substeps| format!(" (now {substeps})"));
-        let strain = 100.0 * strain;
-        Some(format!("strain reaches {strain:.1} % in frame {frame}: {why}; raise solver.substeps{now}"))
+        let strain = percent(strain, 1);
+        Some(format!("strain reaches {strain} in frame {frame}: {why}; raise solver.substeps{now}"))
     }
 
     /// Keeps what there is and says what that is. Further failures on the way are consequences of the first.

@@ -7,6 +7,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::report::Frame;
 use crate::console::note;
+use crate::words::percent;
 
 /// Between two lines where there is no terminal: a log should stay readable.
 const LINE_EVERY: Duration = Duration::from_secs(2);
@@ -98,8 +99,8 @@ impl Progress {
         let elapsed = self.started.elapsed().as_secs_f64();
         let rate = (frame.frame - self.first) as f64 / elapsed.max(1e-9);
         let left = self.frame_count.saturating_sub(frame.frame) as f64 / rate.max(1e-9);
-        let strain = 100.0 * frame.max_strain;
-        format!("{:.2} s, {}, strain {strain:.1} %, {} left", frame.time, rate_in_words(rate), time_in_words(left))
+        let strain = percent(frame.max_strain, 1);
+        format!("{:.2} s, {}, strain {strain}, {} left", frame.time, rate_in_words(rate), time_in_words(left))
     }
 }
 

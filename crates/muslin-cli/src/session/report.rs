@@ -146,6 +146,9 @@ pub(crate) struct Frame {
     /// The longest step with which an explicit solver is stable, in s.
     #[serde(default)]
     pub(crate) stable_step: Option<f64>,
+    /// How far the last iteration of a substep still moved a vertex, in m, where the solver stopped short of its tolerance.
+    #[serde(default)]
+    pub(crate) unsolved: Option<f64>,
     pub(crate) contacts: usize,
     pub(crate) min_gap: Option<f64>,
     pub(crate) intersections: Option<usize>,
@@ -158,7 +161,13 @@ fn number_or_nan<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::E
 
 impl Frame {
     /// What a step did and where it led.
-    pub(crate) fn new(frame: usize, time: f64, wall_ms: f64, step: &StepReport, state: &Diagnostics) -> Self {
+    pub(crate) fn new(
+        (frame, time): (usize, f64),
+        wall_ms: f64,
+        step: &StepReport,
+        unsolved: Option<f64>,
+        state: &Diagnostics,
+    ) -> Self {
         Self {
             frame,
             time,
@@ -173,6 +182,7 @@ impl Frame {
             max_speed: state.max_speed,
             residual: step.residual,
             stable_step: step.stable_step,
+            unsolved,
             contacts: state.contacts,
             min_gap: state.min_gap,
             intersections: state.intersections,
@@ -227,6 +237,14 @@ impl Report {
         })
     }
 
+    /// How many frames were left with moves beyond `limit`, in m, and the frame with the longest.
+    pub(crate) fn unsolved(&self, limit: f64) -> Option<(usize, &Frame, f64)> {
+        let far = |frame: &&Frame| frame.unsolved.is_some_and(|moved| moved > limit);
+        let length = |frame: &Frame| frame.unsolved.unwrap_or(0.0);
+        let worst = self.frames.iter().filter(far).max_by(|a, b| length(a).total_cmp(&length(b)))?;
+        Some((self.frames.iter().filter(far).count(), worst, length(worst)))
+    }
+
     /// Seconds that all steps took together.
     pub(crate) fn step_seconds(&self) -> f64 {
         1e-3 * self.frames.iter().map(|frame| frame.wall_ms).sum::<f64>()
@@ -275,6 +293,7 @@ pub(super) mod tests {
             max_speed,
             residual: 1e-9,
             stable_step: None,
+            unsolved: None,
             contacts: 3,
             min_gap: None,
             intersections: Some(0),

@@ -162,3 +162,9 @@ fn what_does_not_move_can_be_compared_and_drawn() {
     assert_eq!(row(&record, "pbd")["summary"]["energy_drift"], Value::Null, "a share of nothing");
     assert!(place.text("out/compare-tiny/compare.svg").contains("nothing but zeros"), "zero has no logarithm");
 }
+
+#[test]
+fn the_hint_for_two_of_one_label_has_one_label() {
+    let said = Place::new().run("compare tiny.toml --solvers a=xpbd,a=vbd:substeps=3");
+    assert!(said.err.contains("or give it a label: other=vbd:substeps=3\n"), "{}", said.err);
+}

@@ -260,3 +260,62 @@ fn scenes_of_any_frame_rate_make_a_film() {
         assert_eq!(place.read("out/preview.mp4")[4..8], *b"ftyp", "{fps}");
     }
 }
+
+/// The warnings of a run.
+fn warnings(place: &Place, words: &str) -> Vec<String> {
+    place.succeed(&format!("run tiny.toml --quiet --preview none --out out {words}"));
+    let list = place.json("out/report.json")["warnings"].clone();
+    list.as_array().expect("a list").iter().map(|w| w.as_str().expect("words").to_owned()).collect()
+}
+
+#[test]
+fn a_solver_that_stops_short_of_its_tolerance_says_so_once() {
+    let place = Place::new();
+    let hard = "--set solver={} --set solver.kind=newton --set cloth.0.material.stretch.stiffness=1e6 --set solver.tolerance=1e-8";
+    let short = warnings(&place, &format!("{hard} --set solver.iterations=2"));
+    let told: Vec<&String> = short.iter().filter(|w| w.contains("without a solution")).collect();
+    assert_eq!(told.len(), 1, "{short:?}");
+    assert!(told[0].starts_with("newton stopped after 2 iterations without a solution in "), "{}", told[0]);
+    assert!(
+        told[0].ends_with(" m, and the tolerance is 1e-8 m; raise solver.substeps or solver.iterations"),
+        "{}",
+        told[0]
+    );
+    let frames = place.json("out/report.json")["frames"].clone();
+    assert!(frames[0]["unsolved"].as_f64().is_some_and(|moved| moved > 1e-7), "{}", frames[0]);
+    assert_eq!(warnings(&place, &format!("{hard} --set solver.iterations=100")), Vec::<String>::new(), "solved");
+    assert_eq!(warnings(&place, &format!("{hard} --set solver.iterations=1")), Vec::<String>::new(), "as asked for");
+}
+
+#[test]
+fn strain_without_stretch_means_nothing() {
+    let place = Place::new();
+    let loose = "--set cloth.0.material.stretch={} --set cloth.0.material.stretch.model=none --frames 60";
+    assert_eq!(warnings(&place, loose), Vec::<String>::new());
+}
+
+#[test]
+fn an_explicit_step_beyond_its_limit_is_told_by_check_too() {
+    let place = Place::new();
+    let words =
+        |sets: &str| place.succeed(&format!("check tiny.toml --set solver={{}} --set solver.kind=explicit {sets}")).err;
+    let said = words("--set solver.substeps=1");
+    assert!(
+        said.contains("solver.substeps: the step of 10.000 ms is ") && said.contains("times the stability limit of"),
+        "{said}"
+    );
+    assert!(said.contains("; use substeps = "), "{said}");
+    assert_eq!(words("--set solver.substeps=2000"), "", "a step that is stable");
+    let said = words("--set solver.scheme=forward --set solver.substeps=2000");
+    assert!(said.contains("as every step of this scheme is without damping"), "{said}");
+}
+
+#[test]
+fn shape_matching_has_no_energy_of_models_that_it_does_not_use() {
+    let place = Place::new();
+    warnings(&place, "--set solver={} --set solver.kind=shape_matching");
+    let frames = place.json("out/report.json")["frames"].clone();
+    for frame in frames.as_array().expect("frames") {
+        assert_eq!(frame["elastic_energy"], 0.0, "{frame}");
+    }
+}

@@ -72,9 +72,13 @@ pub fn project(touch: &Touch, x: Vec3<f64>, previous: Vec3<f64>) -> (Vec3<f64>, 
 /// normal force of the last iteration.
 ///
 /// ```text
-/// ψ = ½ k d² + μ N f(‖s‖)        d new depth, N = k d of the last iteration, s tangential slip
+/// ψ = ½ k d² + μ N f(‖s‖)        d new depth, N n = k d n of the last iteration, s the slip at right angles to that n
 /// f(s) = s − ε/2, or s²/2ε where s < ε        ε = μ N/k
 /// ```
+///
+/// Size and direction of the normal force are both those of the last iteration, so ψ is one function of x whose gradient friction is, on
+/// curved bodies too, and friction takes energy from every step, converged or not. (With the direction at x, a line search on a sphere
+/// stops where no step lowers ψ and the forces are out of balance by N times the slip over the radius.)
 ///
 /// f is the slip made smooth over ε, so that sticking has a stiffness [Li et al. 2020, §5.4]. With this ε it is that of the
 /// normal spring, and what slip it allows is at most μ d: just what [`project`] takes back when it removes the depth d
@@ -85,8 +89,8 @@ pub fn project(touch: &Touch, x: Vec3<f64>, previous: Vec3<f64>) -> (Vec3<f64>, 
 pub struct Cushion {
     /// k, in N/m.
     pub stiffness: f64,
-    /// N, in N.
-    pub normal_force: f64,
+    /// N n, in N.
+    pub normal_force: Vec3<f64>,
     /// Whether a line search follows. The Hessian of friction is then exact, and a step finds how far a slow slip goes at once, but
     /// may leap over the place where it sticks; and otherwise that of a parabola which is nowhere below f.
     pub is_searched: bool,
@@ -101,8 +105,8 @@ pub struct Press {
     pub gradient: Vec3<f64>,
     /// Not less than ∂²ψ/∂x², in N/m; it has no negative eigenvalue.
     pub hessian: Mat3,
-    /// k d, in N, for the next iteration.
-    pub normal_force: f64,
+    /// k d n, in N, for the next iteration.
+    pub normal_force: Vec3<f64>,
 }
 
 impl Cushion {
@@ -115,10 +119,13 @@ impl Cushion {
             value: 0.5 * k * new * new,
             gradient: normal * (-k * new),
             hessian: if new > 0.0 { across * k } else { Mat3::ZERO },
-            normal_force: k * new,
+            normal_force: normal * (k * new),
         };
-        let limit = touch.friction * self.normal_force;
+        let normal_force = self.normal_force.norm();
+        let limit = touch.friction * normal_force;
         if limit > 0.0 {
+            let normal = self.normal_force * (1.0 / normal_force);
+            let across = Mat3::outer(normal, normal);
             let step = x - previous - touch.surface_step;
             let slip = step - normal * step.dot(normal);
             let (length, smooth) = (slip.norm(), limit / k);
@@ -190,11 +197,12 @@ mod tests {
 
     /// Previous positions (new and old depth), depths and slips: below and beyond ε = μN/k = 0.03.
     fn each_press(friction: f64, is_searched: bool, mut visit: impl FnMut(&Cushion, Vec3<f64>, Vec3<f64>)) {
-        let cushion = Cushion { stiffness: 1000.0, normal_force: 100.0, is_searched };
+        let normal_force = Vec3::new(0.0, 100.0, 0.0);
+        let cushion = Cushion { stiffness: 1000.0, normal_force, is_searched };
         for height in [0.05, -0.03, -0.2] {
             for depth in [0.01, 0.07, 0.15, 0.3] {
                 for slip in [0.0, 0.005, 0.02, 0.1] {
-                    assert_eq!(cushion.normal_force * friction / cushion.stiffness, 0.1 * friction);
+                    assert_eq!(cushion.normal_force.norm() * friction / cushion.stiffness, 0.1 * friction);
                     let previous = Vec3::new(0.3, height, 0.1);
                     visit(&cushion, Vec3::new(0.31 + slip, -depth, 0.08 + 0.5 * slip), previous);
                 }
@@ -235,7 +243,7 @@ mod tests {
     #[test]
     fn on_a_sphere_the_hessian_without_friction_is_an_upper_bound() {
         let previous = Vec3::new(0.0, 2.1, 0.0);
-        let cushion = Cushion { stiffness: 1000.0, normal_force: 0.0, is_searched: false };
+        let cushion = Cushion { stiffness: 1000.0, normal_force: Vec3::ZERO, is_searched: false };
         let at = |x: Vec3<f64>| cushion.press(&on_sphere(x, previous, 0.0, 1.0), x, previous);
         for x in [Vec3::new(0.1, 1.9, 0.3), Vec3::new(1.0, 1.0, 1.0), Vec3::new(0.0, 1.5, 0.1)] {
             let press = at(x);
@@ -258,7 +266,7 @@ mod tests {
     fn a_cushion_and_the_projection_after_it_are_coulombs_law() {
         let (k, weight, inertia, friction) = (100.0, 2.0, 1.0, 0.5);
         for pull in [0.3, 0.9, 1.5, 4.0] {
-            let (mut x, mut normal_force) = (Vec3::<f64>::ZERO, 0.0);
+            let (mut x, mut normal_force) = (Vec3::<f64>::ZERO, Vec3::ZERO);
             let y = Vec3::new(pull, -weight, 0.0);
             for _ in 0..200 {
                 let touch = on_ground(x.y.min(-1e-300), friction);

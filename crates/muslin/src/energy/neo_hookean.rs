@@ -57,6 +57,14 @@ pub const KIND: EnergyKind = EnergyKind {
     forms: Forms::USUAL,
 };
 
+/// Whether a triangle that is squeezed to nothing has an energy that is not negative.
+///
+/// With λ < 0 the square of ln J wins in the end: ψ/A at J = 0 is μ (−1 − l) + ½ λ l², l = ½ (ln q₀ − 3/2), which takes λ/μ = 2ν/(1 − ν) ≥ −0.44.
+pub(crate) fn withstands_collapse(poisson: f64) -> bool {
+    let log = 0.5 * (LN_LEAST - 1.5);
+    -1.0 - log + poisson / (1.0 - poisson) * log * log >= 0.0
+}
+
 /// q₀ = J² below which ln J is continued, and its logarithm.
 const LEAST: f64 = 0.01;
 const LN_LEAST: f64 = -2.0 * std::f64::consts::LN_10;
@@ -237,6 +245,13 @@ mod tests {
     }
 
     /// Uniaxial with free sides, ν = 0: `S_vv` = μ(1 − 1/b²) = 0 only at b = 1, and the nominal stress is μ(a − 1/a).
+    #[test]
+    fn a_collapsed_triangle_has_a_positive_energy_unless_poissons_ratio_is_far_below_zero() {
+        for (poisson, withstands) in [(0.9, true), (0.0, true), (-0.28, true), (-0.29, false), (-0.9, false)] {
+            assert_eq!(withstands_collapse(poisson), withstands, "{poisson}");
+        }
+    }
+
     #[test]
     fn a_strip_without_poisson_follows_the_closed_form() {
         let young = 350.0;

@@ -11,7 +11,7 @@ use crate::state::State;
 pub struct Diagnostics {
     /// ½ Σ m‖v‖², in J.
     pub kinetic_energy: f64,
-    /// Σ ψ over all energies, in J; a rigid constraint stores none.
+    /// Σ ψ over all energies, in J; a rigid constraint stores none, and a solver that does not use them has none.
     pub elastic_energy: f64,
     /// −Σ m g·x, in J, zero at the origin.
     pub gravity_energy: f64,

@@ -4,9 +4,9 @@
 //! Φ(x) + Σ ψ(xᵢ)        over vertices and bodies; ψ with k = 100 m/h² and the normal force N of the last iteration
 //! ```
 //!
-//! N is fixed while an iteration runs, so there is one function that falls. Where vertices move one at a time, one that was pressed in
-//! the last iteration keeps its friction for this one even if it has left the surface: otherwise ψ would jump by μN times the slip where it touches again, and
-//! a search for less energy would refuse to let it.
+//! N, its direction too, is fixed while an iteration runs, so there is one function that falls. A vertex that was pressed in
+//! the last iteration keeps its friction for this one even if it has left the surface: otherwise ψ would jump by μN times the slip where it touches again:
+//! a search for less energy would refuse to let it, or throw it out and end there.
 //!
 //! What depth is left at the end of a substep is projected by the frame ([`stepped`](super::stepped)).
 
@@ -28,20 +28,23 @@ pub(super) struct Cushions<'a> {
     step: f64,
     /// [`Cushion::is_searched`].
     is_searched: bool,
-    /// Whether a vertex that has left a body in this iteration keeps its friction.
-    grazes: bool,
 }
 
 impl<'a> Cushions<'a> {
     /// For a solver that steps all vertices at once, with a line search or without.
     pub(super) fn new(substep: &Substep<'a>, is_searched: bool) -> Self {
         let Substep { obstacles, model, step, .. } = *substep;
-        Self { obstacles, thickness: model.thickness, step, is_searched, grazes: false }
+        Self { obstacles, thickness: model.thickness, step, is_searched }
     }
 
     /// For a solver that moves one vertex at a time, and each only downhill.
     pub(super) fn of_single_vertices(substep: &Substep<'a>) -> Self {
-        Self { grazes: true, ..Self::new(substep, false) }
+        Self::new(substep, false)
+    }
+
+    /// k of the cushion of a vertex with an inertia of m/h², in N/m.
+    pub(super) fn stiffness(inertia: f64) -> f64 {
+        CONTACT_STIFFNESS * inertia
     }
 
     /// Whether there is no body.
@@ -63,7 +66,28 @@ impl<'a> Cushions<'a> {
         })
     }
 
-    /// The contact of a vertex with each body that presses on it, or, if it grazes, did in the last iteration.
+    /// The normal force, in N, that each body would press on a vertex with if the vertex came to `y` alone.
+    ///
+    /// Along the normal, inertia and cushion are two springs in a row: the cushion gives way by 1/(1 + k η²/m) of the depth.
+    pub(super) fn each_guess(
+        &self,
+        vertex: usize,
+        inertia: f64,
+        (y, previous): (Vec3<f64>, Vec3<f64>),
+        mut visit: impl FnMut(usize, Vec3<f64>),
+    ) {
+        self.each_press(
+            vertex,
+            inertia,
+            (y, previous),
+            |_| Vec3::ZERO,
+            |slot, press| {
+                visit(slot, press.normal_force * (1.0 / (1.0 + CONTACT_STIFFNESS)));
+            },
+        );
+    }
+
+    /// The contact of a vertex with each body that presses on it, or did in the last iteration.
     ///
     /// `inertia` is m/h², in N/m; `normal_force` tells the N of a slot, in N, and `visit` is told the slot and its potential. A
     /// slot is vertex × bodies + body. Slots that are not visited had no normal force and have none.
@@ -73,17 +97,17 @@ impl<'a> Cushions<'a> {
         vertex: usize,
         inertia: f64,
         (x, previous): (Vec3<f64>, Vec3<f64>),
-        normal_force: impl Fn(usize) -> f64,
+        normal_force: impl Fn(usize) -> Vec3<f64>,
         mut visit: impl FnMut(usize, Press),
     ) {
         for (body, obstacle) in self.obstacles.iter().enumerate() {
             let slot = vertex * self.obstacles.len() + body;
             let normal_force = normal_force(slot);
             let touch = obstacle.touch(x, || previous, self.thickness, self.step);
-            let pressed = || (self.grazes && normal_force > 0.0).then(|| obstacle.graze(x, self.step));
+            let pressed = || (normal_force != Vec3::ZERO).then(|| obstacle.graze(x, self.step));
             if let Some(touch) = touch.or_else(pressed) {
                 let cushion =
-                    Cushion { stiffness: CONTACT_STIFFNESS * inertia, normal_force, is_searched: self.is_searched };
+                    Cushion { stiffness: Self::stiffness(inertia), normal_force, is_searched: self.is_searched };
                 visit(slot, cushion.press(&touch, x, previous));
             }
         }

@@ -31,10 +31,10 @@
 use super::spectrum::{Mode, Spectrum};
 use super::stepped::{Motion, Outcome, Scheme, Stepped, Substep};
 use super::symplectic::Symplectic;
-use super::{Context, Instant, Need, SolverKind, StepError, count, substeps};
+use super::{Context, Instant, Need, NoClock, SolverKind, StepError, count, substeps};
 use crate::math::Vec3;
 use crate::model::Model;
-use crate::parallel::Shared;
+use crate::parallel::{Shared, Team};
 use crate::parameter::{Entry, Kind, Parameter, Setting, Settings};
 
 /// The scene's `explicit`.
@@ -87,6 +87,8 @@ struct Explicit {
     spectrum: Spectrum,
     /// The longest stable step, in s, at the start of the frame.
     limit: f64,
+    /// Whether a term without any damping swings; found at the first frame, for forward steps.
+    is_free: Option<bool>,
     /// vⁿ, in m/s.
     velocities: Vec<Vec3<f64>>,
     /// Where the forces are taken, in m, if that is not where the vertices are.
@@ -106,6 +108,7 @@ impl Explicit {
             substeps: count(settings, "substeps"),
             spectrum: Spectrum::default(),
             limit: f64::INFINITY,
+            is_free: None,
             velocities: Vec::new(),
             middles: Vec::new(),
             gradient: Vec::new(),
@@ -130,6 +133,30 @@ impl Explicit {
     }
 }
 
+/// Whether the fastest motion of some term alone is not damped at all.
+fn swings_freely(context: &Context<'_>, motion: &Motion, step: f64) -> bool {
+    (0..context.model.terms.len()).any(|term| {
+        let mode = Spectrum::of_term(term).measure(context, motion, step);
+        mode.stiffness > 0.0 && mode.damping <= 0.0
+    })
+}
+
+/// The longest step, in s, with which a scene's solver of this kind is stable at the start, zero where none is, if there is a limit.
+pub fn stable_step(model: &Model, settings: &Settings, step: f64) -> Option<f64> {
+    let mut motion = Motion::default();
+    motion.positions.clone_from(&model.initial_positions);
+    motion.inverse_masses.clone_from(&model.inverse_masses);
+    for pinned in &model.pinned {
+        if model.pins[pinned.pin as usize].pose(0.0).is_some() {
+            motion.inverse_masses[pinned.vertex as usize] = 0.0;
+        }
+    }
+    let context = Context { model, team: &Team::solo(), threads: 1, clock: &NoClock };
+    let mut scheme = Explicit::new(settings);
+    scheme.prepare(&context, &motion, step).ok()?;
+    scheme.limit.is_finite().then_some(scheme.limit)
+}
+
 /// The first vertex of an edge that leaps, or that is nowhere.
 pub(super) fn diverged(model: &Model, velocity: impl Fn(usize) -> Vec3<f64>, step: f64) -> Option<usize> {
     let leaps = |&([a, b], rest): &([u32; 2], f64)| {
@@ -145,6 +172,8 @@ impl Scheme for Explicit {
         let mode: Mode = self.spectrum.measure(context, motion, step);
         self.limit = match self.order {
             Order::Symplectic | Order::Verlet => mode.symplectic_limit(),
+            // The fastest mode may be damped and another not, and that one overshoots at every step.
+            Order::Forward if *self.is_free.get_or_insert_with(|| swings_freely(context, motion, step)) => 0.0,
             Order::Forward => mode.forward_limit(),
         };
         Ok(())
@@ -188,6 +217,6 @@ impl Scheme for Explicit {
             return Err(StepError::unstable(substep.model, vertex, h, self.limit, self.substeps));
         }
         let stable_step = self.limit.is_finite().then_some(self.limit);
-        Ok(Outcome { iterations: 1, residual: 0.0, stable_step })
+        Ok(Outcome { iterations: 1, stable_step, ..Outcome::default() })
     }
 }

@@ -43,6 +43,12 @@ pub trait Solver: Send + Sync {
     ///
     /// On an error `state` is as it was.
     fn advance(&mut self, context: &Context<'_>, state: &mut State, dt: f64) -> Result<StepReport, StepError>;
+
+    /// How far the last iteration of a substep still moved a vertex, in m, at the limit of iterations and beyond the solver's tolerance: the
+    /// largest of the last frame. `None` where all of them were solved, and for solvers without a tolerance.
+    fn unsolved(&self) -> Option<f64> {
+        None
+    }
 }
 
 /// What a solver works with and does not change.
@@ -126,8 +132,8 @@ pub enum StepError {
     },
     /// The Hessian of an implicit step has an eigenvalue that is not positive, and the solver was told to do nothing about it.
     #[error(
-        "the Hessian of the step at {time:.4} s is not positive definite ({iterations} iterations into it): compressed springs \
-         push sideways; set solver.indefiniteness to \"clamp\", \"drop\" or \"choi_ko\", or use more substeps"
+        "the Hessian of the step at {time:.4} s is not positive definite ({iterations} iterations into it), as compression makes it; \
+         set solver.indefiniteness to \"clamp\", \"drop\" or \"choi_ko\", or use more substeps"
     )]
     Indefinite {
         /// Simulated time, in s.
@@ -155,8 +161,8 @@ pub enum StepError {
     },
     /// An explicit solver took steps beyond its stability limit.
     #[error(
-        "vertex {vertex} of cloth \"{cloth}\" diverged: the step of {:.3} ms is {}",
-        1e3 * step,
+        "vertex {vertex} of cloth \"{cloth}\" diverged: the step of {} is {}",
+        milliseconds(*step),
         over_the_limit(*step, *limit, *substeps)
     )]
     Unstable {
@@ -180,14 +186,23 @@ pub fn over_the_limit(step: f64, limit: f64, substeps: u32) -> String {
                 use scheme = \"symplectic\" or another solver"
             .to_owned();
     }
-    let (ratio, limit_ms) = (step / limit, 1e3 * limit);
+    let (ratio, limit) = (step / limit, milliseconds(limit));
     let enough = (ratio * f64::from(substeps) / STABLE_SHARE).ceil();
     let remedy = if enough <= MOST_SUBSTEPS as f64 {
         format!("use substeps = {enough} or more")
     } else {
         format!("that would take {enough} substeps: use an implicit solver, a coarser mesh or a softer cloth")
     };
-    format!("{ratio:.3} times the stability limit of {limit_ms:.3} ms of this cloth; {remedy}")
+    format!("{ratio:.3} times the stability limit of {limit} of this cloth; {remedy}")
+}
+
+/// Seconds as milliseconds, with at least three digits that count.
+pub fn milliseconds(seconds: f64) -> String {
+    match 1e3 * seconds {
+        ms if ms >= 0.1 || ms <= 0.0 => format!("{ms:.3} ms"),
+        ms if ms >= 1e-3 => format!("{ms:.5} ms"),
+        ms => format!("{ms:.2e} ms"),
+    }
 }
 
 /// The share of the limit that advice aims at: a cloth stiffens when it stretches.
@@ -320,3 +335,14 @@ const PRECISION: Parameter = Parameter {
     default: Some(Setting::Choice("f32")),
     meaning: "numbers of the sweeps: single is twice as fast, double for small motions and stiff cloth",
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_time_has_digits() {
+        let words = [0.5, 1e-3, 2.5e-5, 3.21e-7, 0.0].map(milliseconds);
+        assert_eq!(words, ["500.000 ms", "1.000 ms", "0.02500 ms", "3.21e-4 ms", "0.000 ms"]);
+    }
+}

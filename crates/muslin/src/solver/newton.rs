@@ -38,8 +38,11 @@
 //! for Cholesky), so `auto` takes the first as long as its memory is modest.
 //!
 //! Contact is a stiff potential while the iterations run (`cushions.rs`); what depth is left is projected at the end.
-//! Iterations start from xⁿ, where a vertex at rest only just touches: contact and its friction take some four of them, and one
-//! alone is not enough where there are bodies.
+//! Iterations start from xⁿ, where a vertex at rest only just touches: contact and its friction take some four of them, ten for free vertices
+//! that fall on a sphere, and one alone is not enough where there are bodies. Friction needs the normal force of the end from the beginning: with one that is
+//! a hundred times too large (that of the depth which a first step without contact reaches) vertices are thrown from one side of where they stick to the other,
+//! and a step that ends on the way may have more energy than it began with. So the force is first guessed from y, and then
+//! corrected by how far each vertex is from balance.
 //!
 //! **Rounding.** Near the minimum φ falls by less than rounding does to it. Within that, the line search looks at the slope
 //! instead: the conditions are the same for a parabola [Hager, Zhang 2005, §2].
@@ -137,7 +140,8 @@ const NEAR: f64 = 1e-3;
 /// Halvings after which a line search gives up: the step is then below rounding.
 const HALVINGS: u32 = 40;
 
-/// What rounding may do to φ, of itself: its terms are none negative, but a spring's is the square of a difference of lengths.
+/// What rounding may do to the change of φ, of what changes: its terms are none negative, but a spring's is the square of a difference
+/// of lengths.
 const BLUR: f64 = 1e-12;
 
 /// Vertices whose energies are summed into one number.
@@ -150,6 +154,28 @@ const NO_VELOCITY: Vec3<f64> = Vec3::new(f64::INFINITY, 0.0, 0.0);
 enum Linear {
     Direct(Box<Cholesky>),
     Iterative(ConjugateGradients),
+}
+
+/// Energies in pieces: those of all terms, then those of the vertices.
+#[derive(Default)]
+struct Pieces {
+    now: Vec<f64>,
+    start: Vec<f64>,
+    /// Where each term begins, and the vertices.
+    firsts: Vec<usize>,
+}
+
+impl Pieces {
+    /// The energy in the pieces that have changed at all: what rounding is measured by.
+    fn changed(&self) -> f64 {
+        let pairs = self.now.iter().zip(&self.start).filter(|(now, start)| now != start);
+        pairs.map(|(now, start)| now.abs().max(start.abs())).sum()
+    }
+
+    /// What has changed since the start.
+    fn rise(&self) -> f64 {
+        self.now.iter().zip(&self.start).map(|(now, start)| now - start).sum()
+    }
 }
 
 /// Newton's method and its memory.
@@ -170,12 +196,10 @@ struct Newton {
     trial: Vec<Vec3<f64>>,
     /// m/η² of each vertex, in N/m; zero for a held one.
     inertias: Vec<f64>,
-    /// Energies of all terms in pieces, and where each term begins; then those of the vertices.
-    pieces: Vec<f64>,
-    first_pieces: Vec<usize>,
+    pieces: Pieces,
     /// Per vertex and body: the normal force of the last iteration, in N.
-    normal_forces: Vec<f64>,
-    next_forces: Vec<f64>,
+    normal_forces: Vec<Vec3<f64>>,
+    next_forces: Vec<Vec3<f64>>,
     /// All xⁿ⁻¹, then all vⁿ⁻¹; empty before the second step, and for implicit Euler.
     history: Vec<Vec3<f64>>,
     /// The vertices that make a step of implicit Euler next.
@@ -204,8 +228,7 @@ impl Newton {
             direction: Vec::new(),
             trial: Vec::new(),
             inertias: Vec::new(),
-            pieces: Vec::new(),
-            first_pieces: Vec::new(),
+            pieces: Pieces::default(),
             normal_forces: Vec::new(),
             next_forces: Vec::new(),
             history: Vec::new(),
@@ -220,7 +243,7 @@ impl Newton {
         });
         let matrix = &self.matrix;
         self.slots.clear();
-        self.first_pieces.clear();
+        self.pieces.firsts.clear();
         let mut pieces = 0;
         for term in &model.terms {
             let pairs = (0..term.element_count()).flat_map(|e| {
@@ -229,11 +252,11 @@ impl Newton {
             });
             // The pattern has a block for every pair of a stencil.
             self.slots.push(pairs.filter_map(|(i, j)| matrix.slot(i, j)).collect());
-            self.first_pieces.push(pieces);
+            self.pieces.firsts.push(pieces);
             pieces += term.piece_count();
         }
-        self.first_pieces.push(pieces);
-        self.pieces = vec![0.0; pieces + vertices.div_ceil(PIECE)];
+        self.pieces.firsts.push(pieces);
+        self.pieces.now = vec![0.0; pieces + vertices.div_ceil(PIECE)];
         self.gradient = vec![Vec3::ZERO; vertices];
         self.direction = vec![Vec3::ZERO; vertices];
         self.trial = vec![Vec3::ZERO; vertices];
@@ -270,7 +293,7 @@ impl Objective<'_> {
         &self,
         vertex: usize,
         x: Vec3<f64>,
-        normal_forces: &[f64],
+        normal_forces: &[Vec3<f64>],
         mut visit: impl FnMut(usize, contact::Press),
     ) {
         let from = self.previous[vertex];
@@ -278,32 +301,38 @@ impl Objective<'_> {
         cushions.each_press(vertex, self.inertias[vertex], (x, from), |slot| normal_forces[slot], &mut visit);
     }
 
-    /// φ(x), in J.
-    fn value(&self, x: &[Vec3<f64>], pieces: &mut [f64], first_pieces: &[usize], normal_forces: &[f64]) -> f64 {
+    /// φ(x) − φ(start), in J, of inertia and contact; E + D at x alone, in pieces.
+    ///
+    /// Differences are taken vertex by vertex, and [`Pieces::rise`] takes those of E and D piece by piece, so that what does not change does
+    /// not drown what does.
+    fn values(&self, x: &[Vec3<f64>], start: &[Vec3<f64>], memory: &mut Pieces, normal_forces: &[Vec3<f64>]) {
         let Substep { context, model, .. } = *self.substep;
+        let Pieces { now, firsts, .. } = memory;
         // SAFETY: each worker sets only the pieces of its own share.
-        let shared = unsafe { Shared::new(pieces) };
+        let shared = unsafe { Shared::new(now) };
         context.team.run(context.threads, |worker| {
-            for (term, &first) in model.terms.iter().zip(first_pieces) {
+            for (term, &first) in model.terms.iter().zip(&*firsts) {
                 term.values(worker, self.at(x), &shared, first);
             }
-            let first = first_pieces[model.terms.len()];
+            let first = firsts[model.terms.len()];
             for piece in worker.share_pieces(shared.len() - first) {
                 let mut sum = 0.0;
                 for i in piece * PIECE..x.len().min((piece + 1) * PIECE) {
                     if self.inertias[i] > 0.0 {
-                        sum += 0.5 * self.inertias[i] * (x[i] - self.predicted[i]).norm_squared();
-                        self.each_press(i, x[i], normal_forces, |_, press| sum += press.value);
+                        let (x, start, y) = (x[i], start[i], self.predicted[i]);
+                        // Half the difference of two squares.
+                        sum += self.inertias[i] * (x - start).dot((x - y + (start - y)) * 0.5);
+                        self.each_press(i, x, normal_forces, |_, press| sum += press.value);
+                        self.each_press(i, start, normal_forces, |_, press| sum -= press.value);
                     }
                 }
                 shared.set(first + piece, sum);
             }
         });
-        pieces.iter().sum()
     }
 
     /// ∇φ(x), in N; zero for held vertices.
-    fn gradient(&self, x: &[Vec3<f64>], out: &mut [Vec3<f64>], normal_forces: &[f64]) {
+    fn gradient(&self, x: &[Vec3<f64>], out: &mut [Vec3<f64>], normal_forces: &[Vec3<f64>]) {
         let Substep { context, model, .. } = *self.substep;
         out.fill(Vec3::ZERO);
         // SAFETY: elements of a colour share no vertex, and a barrier stands after each colour; then each worker sets the
@@ -331,7 +360,7 @@ impl Objective<'_> {
         treatment: Treatment,
         slots: &[Vec<u32>],
         matrix: &mut BlockMatrix,
-        normal_forces: &[f64],
+        normal_forces: &[Vec3<f64>],
     ) {
         let Substep { context, model, .. } = *self.substep;
         let (blocks, diagonal) = matrix.parts_mut();
@@ -355,26 +384,57 @@ impl Objective<'_> {
         }
     }
 
-    /// The normal forces at x, for the friction of the next iteration.
-    fn normal_forces(&self, x: &[Vec3<f64>], old: &[f64], out: &mut [f64]) {
-        out.fill(0.0);
-        if out.is_empty() {
-            return;
-        }
+    /// The normal forces at x, for the friction of the next iteration: those with which each vertex will be in balance if its neighbours
+    /// stay, N = k d + k/A n·∇φ.
+    ///
+    /// k d alone is wrong where the iterations have not yet balanced it: a vertex that comes to y in the first of them is there as deep as
+    /// if there were no contact, and k d is then a hundred times what it will be. A is the stiffness of the vertex along n.
+    fn normal_forces(
+        &self,
+        x: &[Vec3<f64>],
+        (gradient, matrix): (&[Vec3<f64>], &BlockMatrix),
+        old: &[Vec3<f64>],
+        out: &mut [Vec3<f64>],
+    ) {
+        out.fill(Vec3::ZERO);
         // SAFETY: each worker sets the forces on the vertices of its own share.
         let shared = unsafe { Shared::new(out) };
         self.substep.context.team.run(self.substep.context.threads, |worker| {
-            for i in worker.share(0..x.len()) {
-                self.each_press(i, x[i], old, |slot, press| shared.set(slot, press.normal_force));
+            for i in worker.share(0..x.len()).filter(|i| self.inertias[*i] > 0.0) {
+                self.each_press(i, x[i], old, |slot, press| {
+                    let force = press.normal_force.norm();
+                    if force > 0.0 {
+                        let normal = press.normal_force * (1.0 / force);
+                        let stiffness = Cushions::stiffness(self.inertias[i]);
+                        let along =
+                            normal.dot(matrix.diagonal_block(i).apply(normal)).max(stiffness + self.inertias[i]);
+                        let balanced = force + stiffness / along * normal.dot(gradient[i]);
+                        shared.set(slot, normal * balanced.max(0.0));
+                    }
+                });
             }
         });
     }
 
+    /// Raises normal forces to what bodies would press with on vertices that came to y alone: from where a step begins,
+    /// contact is not yet to be seen.
+    fn guess_forces(&self, forces: &mut [Vec3<f64>]) {
+        let cushions = Cushions::new(self.substep, self.is_searched);
+        for i in (0..self.predicted.len()).filter(|i| !cushions.is_empty() && self.inertias[*i] > 0.0) {
+            let ends = (self.predicted[i], self.previous[i]);
+            cushions.each_guess(i, self.inertias[i], ends, |slot, force| {
+                if force.norm_squared() > forces[slot].norm_squared() {
+                    forces[slot] = force;
+                }
+            });
+        }
+    }
+
     /// How far the change of normal forces from one iteration to the next could move a vertex by friction, in m.
-    fn unsettled(&self, new: &[f64], old: &[f64]) -> f64 {
+    fn unsettled(&self, new: &[Vec3<f64>], old: &[Vec3<f64>]) -> f64 {
         let bodies = self.substep.obstacles.len();
         let moves = new.iter().zip(old).enumerate().filter(|(_, (new, old))| new != old);
-        moves.map(|(slot, (new, old))| (new - old).abs() / self.inertias[slot / bodies]).fold(0.0, f64::max)
+        moves.map(|(slot, (new, old))| (*new - *old).norm() / self.inertias[slot / bodies]).fold(0.0, f64::max)
     }
 
     /// w η²‖∇φ‖, in m: the largest. An error where it is not finite.
@@ -400,7 +460,7 @@ impl Scheme for Newton {
         }
         for forces in [&mut self.normal_forces, &mut self.next_forces] {
             forces.clear();
-            forces.resize(vertices * context.model.colliders.len(), 0.0);
+            forces.resize(vertices * context.model.colliders.len(), Vec3::ZERO);
         }
         Ok(())
     }
@@ -410,6 +470,7 @@ impl Scheme for Newton {
         let inertias = std::mem::take(&mut self.inertias);
         let Motion { positions, previous, predicted, .. } = motion;
         let objective = Objective { substep, predicted, previous, inertias: &inertias, is_searched: self.searches };
+        objective.guess_forces(&mut self.normal_forces);
         let mut outcome = Outcome::default();
         let mut is_done = false;
         let mut tries_exact = self.treatment == Treatment::Clamp;
@@ -424,11 +485,11 @@ impl Scheme for Newton {
             let reach = self.direction.iter().map(|d| d.norm()).fold(0.0, f64::max);
             let length = self.search(&objective, positions);
             outcome.iterations += 1;
-            objective.normal_forces(positions, &self.normal_forces, &mut self.next_forces);
-            std::mem::swap(&mut self.normal_forces, &mut self.next_forces);
+            let has_settled = substep.obstacles.is_empty() || self.update_forces(&objective, positions);
             // A step that had to be shortened says nothing about how near the minimum is; one of no length is below rounding.
-            let settled = reach.max(objective.unsettled(&self.normal_forces, &self.next_forces)) <= self.tolerance;
-            is_done = (settled && length == 1.0) || length == 0.0;
+            let is_solved = has_settled && length == 1.0 && reach <= self.tolerance;
+            outcome.unsolved = (!is_solved && reach > self.tolerance).then_some(reach);
+            is_done = is_solved || has_settled && length == 0.0;
             near = reach < NEAR;
         }
         self.inertias = inertias;
@@ -504,6 +565,15 @@ impl Newton {
         }
     }
 
+    /// The normal forces for the next iteration. Returns whether they have settled.
+    fn update_forces(&mut self, objective: &Objective<'_>, positions: &[Vec3<f64>]) -> bool {
+        let Self { gradient, matrix, normal_forces, next_forces, .. } = self;
+        objective.gradient(positions, gradient, normal_forces);
+        objective.normal_forces(positions, (gradient, matrix), normal_forces, next_forces);
+        std::mem::swap(normal_forces, next_forces);
+        objective.unsettled(normal_forces, next_forces) <= self.tolerance
+    }
+
     /// The direction of the next iteration, from the exact Hessian if that is asked for and positive definite, and otherwise
     /// from the treated one. Returns whether the exact one may be tried again.
     fn find_direction(
@@ -552,22 +622,24 @@ impl Newton {
     ///
     /// The gradient is lost.
     fn search(&mut self, objective: &Objective<'_>, positions: &mut [Vec3<f64>]) -> f64 {
-        let Self { trial, direction, gradient, pieces, first_pieces, normal_forces, .. } = self;
+        let Self { trial, direction, gradient, pieces, normal_forces, .. } = self;
         if !self.searches {
             positions.iter_mut().zip(direction).for_each(|(x, d)| *x += *d);
             return 1.0;
         }
         let along = |gradient: &[Vec3<f64>]| gradient.iter().zip(&*direction).map(|(g, d)| g.dot(*d)).sum::<f64>();
         let slope = along(gradient);
-        let start = objective.value(positions, pieces, first_pieces, normal_forces);
+        objective.values(positions, positions, pieces, normal_forces);
+        pieces.start.clone_from(&pieces.now);
         let mut length = 1.0;
         for _ in 0..HALVINGS {
             for ((t, x), d) in trial.iter_mut().zip(&*positions).zip(&*direction) {
                 *t = *x + *d * length;
             }
-            let value = objective.value(trial, pieces, first_pieces, normal_forces);
-            let mut falls = value <= start + ARMIJO * length * slope;
-            if !falls && value <= start + BLUR * start.abs() {
+            objective.values(trial, positions, pieces, normal_forces);
+            let rise = pieces.rise();
+            let mut falls = rise <= ARMIJO * length * slope;
+            if !falls && rise <= BLUR * pieces.changed() {
                 objective.gradient(trial, gradient, normal_forces);
                 falls = along(gradient) <= (2.0 * ARMIJO - 1.0) * slope;
             }

@@ -29,6 +29,9 @@
 //! a smaller step rather than more iterations: 1 − r grows as 1/h² (0.45 of the error stays at h = 1/600 s).
 //! Chebyshev's acceleration [Wang 2015] is not offered: it needs r, which contact and slack change, and gives up that Φ never goes up.
 //!
+//! Strong damping makes r worse, with (1 + τ/h) Y in the place of Y, and what is left of it stays as strain for the time τ: with τ = 1000 s a sheet that swings
+//! is stretched by 23 % with 4 substeps a frame and 3 % with 40 (`newton`: 2 %). The scene warns from τ = 1 s on.
+//!
 //! **Contact.** A vertex that a global step leaves inside a body is moved out, and the move is added to its y: an impulse, without which the next
 //! global step would pull the vertex and its neighbours back in. In each iteration the impulse is found anew from where the vertex would be
 //! without it, so it shrinks and vanishes when the vertex leaves, and friction is bounded by all of the normal impulse (the projected multiplier method,
@@ -319,7 +322,7 @@ impl Scheme for Projective {
             motion.previous.copy_from_slice(&self.lifted);
         }
         motion.set_velocities(substep.step);
-        Ok(Outcome { iterations: self.iterations, residual: largest.sqrt(), stable_step: None })
+        Ok(Outcome { iterations: self.iterations, residual: largest.sqrt(), ..Outcome::default() })
     }
 }
 

@@ -140,7 +140,7 @@ impl Scheme for Matching {
                 motion.velocities[v] += *kick;
             }
         }
-        Ok(Outcome { iterations: 1, residual: largest.sqrt(), stable_step: None })
+        Ok(Outcome { iterations: 1, residual: largest.sqrt(), ..Outcome::default() })
     }
 }
 

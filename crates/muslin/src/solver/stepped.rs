@@ -47,6 +47,8 @@ pub(super) struct Outcome {
     pub(super) residual: f64,
     /// The longest step with which the scheme would be stable, in s, where there is one.
     pub(super) stable_step: Option<f64>,
+    /// [`Solver::unsolved`] of the substep, in m.
+    pub(super) unsolved: Option<f64>,
 }
 
 /// What a substep works with and does not change.
@@ -184,12 +186,14 @@ pub(super) struct Stepped<S> {
     script: Script,
     /// Where cloth is kept from cloth.
     separation: Option<Box<Separation>>,
+    unsolved: Option<f64>,
 }
 
 impl<S: Scheme> Stepped<S> {
     /// With so many substeps in a frame.
     pub(super) fn new(scheme: S, substeps: u32) -> Self {
-        Self { scheme, substeps, motion: Motion::default(), script: Script::default(), separation: None }
+        let (motion, script) = (Motion::default(), Script::default());
+        Self { scheme, substeps, motion, script, separation: None, unsolved: None }
     }
 
     fn load(&mut self, model: &Model, state: &State, dt: f64) {
@@ -216,12 +220,17 @@ impl<S: Scheme> Stepped<S> {
 }
 
 impl<S: Scheme> Solver for Stepped<S> {
+    fn unsolved(&self) -> Option<f64> {
+        self.unsolved
+    }
+
     fn advance(&mut self, context: &Context<'_>, state: &mut State, dt: f64) -> Result<StepReport, StepError> {
         let mut watch = Stopwatch::new(context.clock, true);
         let mut report = StepReport { substeps: self.substeps, ..StepReport::default() };
         let mut stages = Stages::default();
         let model = context.model;
         let step = dt / f64::from(self.substeps);
+        self.unsolved = None;
         self.load(model, state, dt);
         self.scheme.recall(&state.history);
         self.scheme.prepare(context, &self.motion, step)?;
@@ -242,6 +251,9 @@ impl<S: Scheme> Solver for Stepped<S> {
             watch.lap(&mut stages.collide);
             report.iterations = report.iterations.saturating_add(outcome.iterations);
             report.residual = outcome.residual;
+            if let Some(moved) = outcome.unsolved {
+                self.unsolved = Some(self.unsolved.map_or(moved, |worst| worst.max(moved)));
+            }
             report.stable_step = match (report.stable_step, outcome.stable_step) {
                 (Some(a), Some(b)) => Some(a.min(b)),
                 (a, b) => a.or(b),

@@ -29,9 +29,14 @@
 //! end. Friction takes the normal force at the end of the last sweep, fixed during a sweep, so that each sweep lowers one
 //! function. A vertex that a body presses on is not extrapolated: it would be thrown in or out.
 //!
-//! The sweeps begin at y, and where y is inside a body at the minimum of inertia and contact alone. This matters: a sweep moves vertices one at
+//! **Where the sweeps begin.** At y, and where y is inside a body at the minimum of inertia and contact alone; or at xⁿ, if G is lower
+//! there. The first matters: a sweep moves vertices one at
 //! a time, so a sheet that friction should hold as a whole, and that began with the slip of y, would be held back by its own
-//! stretch stiffness for many sweeps (measured: ten of them lost a quarter of the friction).
+//! stretch stiffness for many sweeps (measured: ten of them lost a quarter of the friction). The second is what makes it stable: at y strong damping or
+//! stiffness has a G of any size, and ten sweeps do not take it away; but G(x) ≤ G(xⁿ) bounds the energy, whatever the stiffness, the damping, the
+//! step and the number of sweeps. Where the extrapolation has spoilt this, the substep is swept again from xⁿ without it. (G(xⁿ) has no contact in it: no slip and no new depth.)
+//!
+//! Sweeps end early once one moves no vertex by more than `STILL` of the shortest edge: cloth at rest costs one or two.
 //!
 //! `residual` in the report: the largest distance (in m) that the last sweep moved a vertex.
 //!
@@ -39,12 +44,12 @@
 
 #![allow(unsafe_code, reason = "opens the positions to the team; see `Descent::sweep`")]
 
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::cushions::Cushions;
 use super::elastic::drag_value;
 use super::stepped::{Motion, Outcome, Scheme, Stepped, Substep};
-use super::{Context, Need, SolverKind, StepError, count, iterations, substeps};
+use super::{Context, Instant, Need, SolverKind, StepError, count, iterations, substeps};
 use crate::energy::contact::Press;
 use crate::energy::{Batch, Constraint, Energy, Term};
 use crate::math::{Mat3, Small, Vec3};
@@ -166,6 +171,12 @@ const ARMIJO: f64 = 1e-4;
 /// A fall of the energy below this share of it is lost in its rounding, and cannot be asked for.
 const ROUNDING: f64 = 1e-13;
 
+/// Sweeps end once none of their moves is longer than this share of the shortest edge.
+const STILL: f64 = 1e-10;
+
+/// Vertices whose energies are summed into one number.
+const PIECE: usize = 512;
+
 struct Descent {
     iterations: u32,
     acceleration: f64,
@@ -177,7 +188,15 @@ struct Descent {
     last: Vec<Vec3<f64>>,
     before_last: Vec<Vec3<f64>>,
     /// Per vertex and body: the normal force at the end of the last sweep, in N.
-    normal_forces: Vec<f64>,
+    normal_forces: Vec<Vec3<f64>>,
+    /// xⁿ, with held vertices at their targets, in m.
+    start: Vec<Vec3<f64>>,
+    /// Energies of all terms in pieces, then those of the vertices.
+    pieces: Vec<f64>,
+    /// The largest move of each sweep, in m, as bits: those of numbers that are not negative are in the order of the numbers.
+    moves: Vec<AtomicU64>,
+    /// Moves that end the sweeps, in m.
+    still: f64,
 }
 
 impl Descent {
@@ -191,6 +210,10 @@ impl Descent {
             last: Vec::new(),
             before_last: Vec::new(),
             normal_forces: Vec::new(),
+            start: Vec::new(),
+            pieces: Vec::new(),
+            moves: Vec::new(),
+            still: 0.0,
         }
     }
 
@@ -288,7 +311,7 @@ struct Local<'a> {
     inverse_masses: &'a [f64],
     cushions: Cushions<'a>,
     /// By slots of `cushions`, in N.
-    normal_forces: &'a Shared<'a, f64>,
+    normal_forces: &'a Shared<'a, Vec3<f64>>,
 }
 
 impl Local<'_> {
@@ -313,7 +336,7 @@ impl Local<'_> {
         if self.inverse_masses[vertex] > 0.0 {
             self.each_press(vertex, self.around.positions.get(vertex), |slot, press| {
                 self.normal_forces.set(slot, press.normal_force);
-                is_pressed |= press.normal_force > 0.0;
+                is_pressed |= press.normal_force != Vec3::ZERO;
             });
         }
         is_pressed
@@ -385,21 +408,93 @@ impl Scheme for Descent {
         }
         // Each substep finds them anew; a run that is resumed must not see those of the last frame.
         self.normal_forces.clear();
-        self.normal_forces.resize(context.model.masses.len() * context.model.colliders.len(), 0.0);
+        self.normal_forces.resize(context.model.masses.len() * context.model.colliders.len(), Vec3::ZERO);
+        self.moves.resize_with(self.iterations as usize, AtomicU64::default);
+        let shortest = context.model.edges.iter().map(|(_, rest)| *rest).fold(f64::INFINITY, f64::min);
+        self.still = if shortest.is_finite() { STILL * shortest } else { 0.0 };
         Ok(())
     }
 
     fn step(&mut self, substep: &Substep<'_>, motion: &mut Motion) -> Result<Outcome, StepError> {
-        let context = substep.context;
-        motion.positions.clone_from(&motion.predicted);
-        let cushions = Cushions::of_single_vertices(substep);
-        if !cushions.is_empty() {
-            let Motion { positions, previous, inverse_masses, .. } = &mut *motion;
-            for (i, x) in positions.iter_mut().enumerate().filter(|(i, _)| inverse_masses[*i] > 0.0) {
-                *x = cushions.rest(*x, previous[i]);
-            }
+        self.start.clone_from(&motion.positions);
+        self.normal_forces.fill(Vec3::ZERO);
+        let bound = self.objective(substep, motion);
+        self.guess(substep, motion);
+        // Not a number if the guess is beyond all bounds.
+        let is_better = self.objective(substep, motion) <= bound;
+        if !is_better {
+            motion.positions.copy_from_slice(&self.start);
         }
-        let is_accelerated = self.acceleration > 0.0;
+        let (mut iterations, mut residual) = self.descend(substep, motion, self.acceleration);
+        if self.acceleration > 0.0 && self.objective(substep, motion) > bound * (1.0 + ROUNDING) {
+            motion.positions.copy_from_slice(&self.start);
+            let (more, last) = self.descend(substep, motion, 0.0);
+            (iterations, residual) = (iterations + more, last);
+        }
+        motion.set_velocities(substep.step);
+        Ok(Outcome { iterations, residual, ..Outcome::default() })
+    }
+}
+
+impl Descent {
+    /// From xⁿ to y, or to where contact alone would have it, with the normal forces there.
+    fn guess(&mut self, substep: &Substep<'_>, motion: &mut Motion) {
+        let Motion { positions, previous, predicted, inverse_masses, .. } = motion;
+        positions.copy_from_slice(predicted);
+        let cushions = Cushions::of_single_vertices(substep);
+        if cushions.is_empty() {
+            return;
+        }
+        for (i, x) in positions.iter_mut().enumerate().filter(|(i, _)| inverse_masses[*i] > 0.0) {
+            *x = cushions.rest(*x, previous[i]);
+            let inertia = substep.model.masses[i] / (substep.step * substep.step);
+            cushions.each_press(
+                i,
+                inertia,
+                (*x, previous[i]),
+                |_| Vec3::ZERO,
+                |slot, press| {
+                    self.normal_forces[slot] = press.normal_force;
+                },
+            );
+        }
+    }
+
+    /// G at the positions, in J, with the normal forces as they are.
+    fn objective(&mut self, substep: &Substep<'_>, motion: &Motion) -> f64 {
+        let Substep { context, model, step, .. } = *substep;
+        let (x, normal_forces) = (&motion.positions, &self.normal_forces);
+        let of_terms: usize = model.terms.iter().map(|term| term.piece_count()).sum();
+        self.pieces.resize(of_terms + x.len().div_ceil(PIECE), 0.0);
+        let cushions = Cushions::of_single_vertices(substep);
+        // SAFETY: each worker sets only the pieces of its own share.
+        let shared = unsafe { Shared::new(&mut self.pieces) };
+        context.team.run(context.threads, |worker| {
+            let at = Instant { positions: x, previous: &motion.previous, step };
+            let mut first = 0;
+            for term in &model.terms {
+                term.values(worker, at, &shared, first);
+                first += term.piece_count();
+            }
+            for piece in worker.share_pieces(x.len().div_ceil(PIECE)) {
+                let mut sum = 0.0;
+                for i in (piece * PIECE..x.len().min((piece + 1) * PIECE)).filter(|i| motion.inverse_masses[*i] > 0.0) {
+                    let inertia = model.masses[i] / (step * step);
+                    sum += 0.5 * inertia * (x[i] - motion.predicted[i]).norm_squared();
+                    let ends = (x[i], motion.previous[i]);
+                    cushions.each_press(i, inertia, ends, |slot| normal_forces[slot], |_, press| sum += press.value);
+                }
+                shared.set(of_terms + piece, sum);
+            }
+        });
+        self.pieces.iter().sum()
+    }
+
+    /// All sweeps of a substep. Returns their number and the largest move of the last, in m.
+    fn descend(&mut self, substep: &Substep<'_>, motion: &mut Motion, acceleration: f64) -> (u32, f64) {
+        let context = substep.context;
+        let cushions = Cushions::of_single_vertices(substep);
+        let is_accelerated = acceleration > 0.0;
         let mut last = std::mem::take(&mut self.last);
         let mut before_last = std::mem::take(&mut self.before_last);
         let mut normal_forces = std::mem::take(&mut self.normal_forces);
@@ -407,7 +502,7 @@ impl Scheme for Descent {
             last.clone_from(&motion.positions);
             before_last.clone_from(&motion.positions);
         }
-        let largest = Mutex::new(0.0_f64);
+        self.moves.iter_mut().for_each(|largest| *largest.get_mut() = 0);
         {
             let Motion { positions, previous, predicted, inverse_masses, .. } = &mut *motion;
             // SAFETY: a sweep sets the vertices of one colour, each by one worker, and gets these and their neighbours,
@@ -434,13 +529,15 @@ impl Scheme for Descent {
                     worker.barrier();
                 }
                 let mut omega = 1.0;
-                for iteration in 0..self.iterations {
+                for (iteration, largest) in self.moves.iter().enumerate() {
                     let moved = self.sweep(worker, &local);
+                    // A maximum does not depend on the order in which the threads come.
+                    largest.fetch_max(moved.to_bits(), Ordering::Relaxed);
                     if is_accelerated {
                         omega = match iteration {
                             0 => 1.0,
-                            1 => 2.0 / (2.0 - self.acceleration * self.acceleration),
-                            _ => 4.0 / (4.0 - self.acceleration * self.acceleration * omega),
+                            1 => 2.0 / (2.0 - acceleration * acceleration),
+                            _ => 4.0 / (4.0 - acceleration * acceleration * omega),
                         };
                     }
                     if is_accelerated || !is_free {
@@ -454,13 +551,10 @@ impl Scheme for Descent {
                                 shared.set(i, x);
                             }
                         }
-                        worker.barrier();
                     }
-                    if iteration + 1 == self.iterations
-                        && let Ok(mut largest) = largest.lock()
-                    {
-                        // A maximum does not depend on the order in which the threads come.
-                        *largest = largest.max(moved);
+                    worker.barrier();
+                    if f64::from_bits(largest.load(Ordering::Relaxed)) <= self.still {
+                        break;
                     }
                 }
             });
@@ -468,9 +562,9 @@ impl Scheme for Descent {
         self.last = last;
         self.before_last = before_last;
         self.normal_forces = normal_forces;
-        motion.set_velocities(substep.step);
-        let residual = largest.into_inner().unwrap_or_default();
-        Ok(Outcome { iterations: self.iterations, residual, stable_step: None })
+        let moves = || self.moves.iter().map(|largest| f64::from_bits(largest.load(Ordering::Relaxed)));
+        let ended = moves().position(|largest| largest <= self.still).map_or(self.iterations, |i| i as u32 + 1);
+        (ended, moves().nth(ended as usize - 1).unwrap_or_default())
     }
 }
 
@@ -484,7 +578,7 @@ mod tests {
 
     /// Σ m/2h² ‖x − y‖² + Σ (ψ + D) + contact, in J, with the normal forces as they are.
     fn objective(local: &Local<'_>, positions: &[Vec3<f64>]) -> f64 {
-        let at = super::super::Instant { positions, previous: local.around.previous, step: local.around.step };
+        let at = Instant { positions, previous: local.around.previous, step: local.around.step };
         let mut sum: f64 = local.model.terms.iter().map(|term| term.value(at.positions)).sum();
         for (i, x) in positions.iter().enumerate() {
             sum += 0.5 * local.inertia(i) * (*x - local.predicted[i]).norm_squared();
@@ -518,7 +612,7 @@ mod tests {
                 state.positions.iter().zip(&state.velocities).map(|(x, v)| *x + *v * step).collect();
             let mut descent = Descent::new(&Settings::default());
             descent.prepare(&context, &Motion::default(), step).unwrap();
-            let mut forces = vec![0.0; model.masses.len() * model.colliders.len()];
+            let mut forces = vec![Vec3::ZERO; model.masses.len() * model.colliders.len()];
             let mut positions = predicted.clone();
             let mut seen = positions.clone();
             // SAFETY: one thread.

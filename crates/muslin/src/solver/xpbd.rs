@@ -15,6 +15,10 @@
 //! The sweep is Gauss-Seidel, colour by colour. It converges to something near the implicit Euler step, not to it, once
 //! gradients rotate within a step.
 //!
+//! **Strong damping** is stiffness, (1 + τ/h) k, and a sweep leaves part of it unsolved as it does of k; but what k has left is corrected in the substeps
+//! after, and what damping has left stays as strain for the time τ. With τ = 1000 s a sheet that swings from one edge is stretched by 80 % after a second of
+//! 40 substeps a frame (`newton`: 2 %). That is the method's; the scene warns from τ = 1 s on.
+//!
 //! `residual` in the report: the largest distance (in m) that one more projection would move a vertex.
 //!
 //! [Macklin, Müller, Chentanez 2016, eq. 18 and 26], [Macklin et al. 2019, "Small Steps in Physics Simulation"].

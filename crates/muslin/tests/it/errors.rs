@@ -212,3 +212,22 @@ fn a_frame_that_succeeds_leaves_only_finite_numbers() {
         }
     }
 }
+
+/// Sweeps leave what is stiffer than they can solve, and damping is as stiff as τ/h times the cloth.
+#[test]
+fn damping_that_sweeps_cannot_solve_is_told() {
+    let warned = |solver: &str, key: &str, damping: f64| {
+        let text = format!(
+            "solver.kind = \"{solver}\"\n[[cloth]]\ngrid = {{ size = [1, 1], cells = [2, 2] }}\n\
+             material = {{ {key} = {{ stiffness = 1, damping = {damping:?} }} }}"
+        );
+        problems(&text, no_files).into_iter().map(|problem| problem.place).collect::<Vec<_>>()
+    };
+    for solver in ["xpbd", "projective", "vbd"] {
+        for key in ["stretch", "bend"] {
+            assert_eq!(warned(solver, key, 1000.0), [format!("cloth[0].material.{key}.damping")], "{solver}");
+            assert_eq!(warned(solver, key, 0.1), [""; 0], "{solver}");
+        }
+    }
+    assert_eq!(warned("newton", "stretch", 1000.0), [""; 0]);
+}

@@ -4,6 +4,7 @@ mod bad_scenes;
 mod bending_models;
 mod certificate;
 mod common;
+mod contact_energy;
 mod cross_solver;
 mod determinism;
 mod dynamics;

@@ -605,3 +605,78 @@ fn the_bits_do_not_depend_on_the_number_of_threads_or_on_a_snapshot() {
         assert_eq!(resumed.state().hash(), alone.state().hash(), "{scheme}, {linear}: after a snapshot");
     }
 }
+
+/// A cloth that is held all over and has a great energy, which never changes, beside a light one that crumples.
+#[test]
+fn a_great_energy_elsewhere_does_not_blind_the_search() {
+    let end = |neighbour: &str| {
+        let mut simulation = simulation(&format!(
+            r#"
+            solver = {{ kind = "newton", substeps = 1, tolerance = 1e-9, iterations = 30 }}
+            [[cloth]]
+            grid = {{ size = [0.2, 0.2], cells = [8, 8] }}
+            material = {{ density = 1e-3, stretch = {{ stiffness = 10 }} }}
+            pins = [{{ select = "x_min" }}, {{ select = "x_max", path = [{{ time = 0 }}, {{ time = 0.2, offset = [-0.1, 0.02, 0.03] }}] }}]
+            {neighbour}
+            "#
+        ));
+        run(&mut simulation, 20);
+        (0..81).map(|i| position(&simulation, i)).collect::<Vec<_>>()
+    };
+    let held = r#"
+            [[cloth]]
+            grid = { size = [1, 1], cells = [8, 8] }
+            translate = [2, 0, 0]
+            material = { stretch = { stiffness = 1e9 } }
+            pins = [{ select = "x_min" }, { select = "all", path = [{ time = 0 }, { time = 0.001, turn = 170 }], axis = [0, 0, 1] }]
+            "#;
+    assert_eq!(end(""), end(held));
+}
+
+#[test]
+fn a_step_that_is_not_solved_is_known() {
+    let mut simulation = simulation(
+        r#"
+        solver = { kind = "newton", iterations = 2, tolerance = 1e-9 }
+        [[cloth]]
+        grid = { size = [0.5, 0.5], cells = [10, 10] }
+        velocity = [1, 2, 3]
+        material = { stretch = { stiffness = 1e5 } }
+        pins = [{ select = "corners" }]
+        "#,
+    );
+    assert_eq!(simulation.unsolved(), None, "nothing to solve yet");
+    advance(&mut simulation);
+    assert!(simulation.unsolved().is_some_and(|moved| moved > 1e-6), "{:?}", simulation.unsolved());
+}
+
+/// It does not withstand strong compression, and the user is told so before; the run ends with an error and not with nonsense.
+#[test]
+fn a_sheet_with_a_ratio_far_below_zero_is_warned_of() {
+    let simulation = |poisson: f64| {
+        simulation(&format!(
+            r#"
+            solver = {{ kind = "newton" }}
+            [[cloth]]
+            grid = {{ size = [0.4, 0.4], cells = [8, 8] }}
+            material = {{ stretch = {{ model = "neo_hookean", poisson = {poisson:?} }} }}
+            [[collider]]
+            sphere = {{ center = [0, 0, 0], radius = 0.15 }}
+            "#
+        ))
+    };
+    // That it starts inside the sphere is told too.
+    let told = |simulation: &muslin::Simulation| {
+        simulation.warnings().iter().filter(|problem| problem.place == "cloth[0].material.stretch.poisson").count()
+    };
+    assert_eq!(told(&simulation(-0.2)), 0);
+    let mut weak = simulation(-0.9);
+    assert_eq!(told(&weak), 1, "{:?}", weak.warnings());
+    for _ in 0..60 {
+        match weak.advance() {
+            Ok(_) => assert!(weak.diagnose().kinetic_energy.is_finite()),
+            Err(StepError::NonFinite { .. } | StepError::NotDefinite) => break,
+            Err(error) => panic!("{error}"),
+        }
+    }
+}

@@ -73,6 +73,11 @@ impl BlockMatrix {
         self.diagonal.len()
     }
 
+    /// The block on the diagonal of a row.
+    pub fn diagonal_block(&self, row: usize) -> Mat3 {
+        self.blocks[self.diagonal[row] as usize]
+    }
+
     /// Number of blocks.
     pub fn block_count(&self) -> usize {
         self.blocks.len()
