@@ -106,7 +106,7 @@ impl Leaf {
     }
 
     /// Which boxes overlap another: a bit for each.
-    #[inline]
+    #[inline(always)]
     fn overlaps(&self, o: &Aabb) -> u32 {
         let (min, max) = (o.min.as_array(), o.max.as_array());
         let along = |axis: usize| {
@@ -116,7 +116,7 @@ impl Leaf {
     }
 
     /// Calls `visit` with an item and each of this leaf's items whose bits are set.
-    #[inline]
+    #[inline(always)]
     fn visit(&self, item: u32, mut bits: u32, visit: &mut impl FnMut(u32, u32)) {
         while bits != 0 {
             visit(item, self.items[bits.trailing_zeros() as usize]);
@@ -305,18 +305,31 @@ impl Bvh {
     }
 
     fn overlaps_with(&self, m: usize, o: &Self, n: usize, visit: &mut impl FnMut(u32, u32)) {
-        if !(self.movable[m] | o.movable[n]) || !self.nodes[m].overlaps(&o.nodes[n]) {
-            return;
+        if (self.movable[m] | o.movable[n]) && self.nodes[m].overlaps(&o.nodes[n]) {
+            self.overlaps_below(m, o, n, visit);
         }
+    }
+
+    /// For two nodes that overlap.
+    fn overlaps_below(&self, m: usize, o: &Self, n: usize, visit: &mut impl FnMut(u32, u32)) {
         match (self.leaf(m), o.leaf(n)) {
             (Some(first_leaf), Some(second_leaf)) => {
                 for (first, &item) in first_leaf.boxes.iter().zip(&first_leaf.items) {
-                    second_leaf.visit(item, second_leaf.overlaps(first), visit);
+                    let bits = second_leaf.overlaps(first);
+                    if bits != 0 {
+                        second_leaf.visit(item, bits, visit);
+                    }
                 }
             }
             (None, None) => {
-                for (m, n) in [(2 * m, 2 * n), (2 * m, 2 * n + 1), (2 * m + 1, 2 * n), (2 * m + 1, 2 * n + 1)] {
-                    self.overlaps_with(m, o, n, visit);
+                // Looked at here, not at the beginning of a call: most do not overlap.
+                for m in [2 * m, 2 * m + 1] {
+                    let (first, can_move) = (self.nodes[m], self.movable[m]);
+                    for n in [2 * n, 2 * n + 1] {
+                        if first.overlaps(&o.nodes[n]) && (can_move | o.movable[n]) {
+                            self.overlaps_below(m, o, n, visit);
+                        }
+                    }
                 }
             }
             (Some(_), None) => [2 * n, 2 * n + 1].into_iter().for_each(|n| self.overlaps_with(m, o, n, visit)),
