@@ -79,8 +79,7 @@ pub struct SelfContact {
 impl SelfContact {
     /// How far a vertex and a triangle, or two edges, are apart in the rest shape, in m: infinite for different cloths.
     pub fn distance(&self, model: &Model, pair: [u32; 4], is_vertex_triangle: bool) -> f64 {
-        let cloth = |v: u32| model.cloths.partition_point(|cloth| cloth.vertices.end <= v as usize);
-        if cloth(pair[0]) != cloth(pair[3]) {
+        if model.cloth_of(pair[0]) != model.cloth_of(pair[3]) {
             return f64::INFINITY;
         }
         let [a, b, c, d] = pair.map(|v| self.rest[v as usize]);
@@ -206,6 +205,11 @@ pub struct Compiled {
 }
 
 impl Model {
+    /// The cloth that a vertex belongs to.
+    pub fn cloth_of(&self, vertex: u32) -> usize {
+        self.cloths.partition_point(|cloth| cloth.vertices.end <= vertex as usize)
+    }
+
     /// Compiles a scene; `load` is asked for each mesh file. On failure, everything that is wrong.
     pub fn compile(scene: &Scene, load: &mut LoadMesh<'_>) -> Result<Compiled, Vec<Problem>> {
         let mut problems = Problems::default();

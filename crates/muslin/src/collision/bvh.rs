@@ -53,6 +53,42 @@ impl Aabb {
         )
     }
 
+    /// Around all points within `radius` of some points along the axes, which have to be finite.
+    pub(super) fn around_all(points: impl Iterator<Item = Vec3<f64>>, radius: f64) -> Self {
+        let (mut low, mut high) = (Vec3::splat(f64::INFINITY), Vec3::splat(f64::NEG_INFINITY));
+        for p in points {
+            low = Vec3::new(low.x.min(p.x), low.y.min(p.y), low.z.min(p.z));
+            high = Vec3::new(high.x.max(p.x), high.y.max(p.y), high.z.max(p.z));
+        }
+        let (low, high) = (low - Vec3::splat(radius), high + Vec3::splat(radius));
+        // Far more than the sums and the conversion round, and quicker than to look at each.
+        let outwards = |x: f64, sign: f32| {
+            let x = x as f32;
+            x + sign * (x.abs() * f32::EPSILON + f32::MIN_POSITIVE)
+        };
+        Self::new(
+            [outwards(low.x, -1.0), outwards(low.y, -1.0), outwards(low.z, -1.0)],
+            [outwards(high.x, 1.0), outwards(high.y, 1.0), outwards(high.z, 1.0)],
+        )
+    }
+
+    /// The same box elsewhere: only nearly, for boxes that need not be rounded outwards.
+    pub(super) fn moved(&self, by: Vec3<f64>) -> Self {
+        let by = f32x4::new([by.x as f32, by.y as f32, by.z as f32, 0.0]);
+        Self { min: self.min + by, max: self.max + by }
+    }
+
+    /// A larger box: only nearly, as before.
+    pub(super) fn inflated(&self, by: f64) -> Self {
+        let by = f32x4::new([by as f32, by as f32, by as f32, 0.0]);
+        Self { min: self.min - by, max: self.max + by }
+    }
+
+    /// Whether another box is within this one.
+    pub(super) fn contains(&self, o: &Self) -> bool {
+        (self.min.simd_le(o.min) & self.max.simd_ge(o.max)).all()
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.min.as_array()[0] > self.max.as_array()[0]
     }

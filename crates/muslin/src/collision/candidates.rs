@@ -70,6 +70,27 @@ impl Candidates {
         Motion::between(&self.reference, positions).spread()
     }
 
+    /// No pairs, of lists that reach everywhere: whoever fills them promises that.
+    pub(super) fn clear(&mut self) {
+        self.vertex_triangle.clear();
+        self.edge_edge.clear();
+        self.gaps.iter_mut().for_each(Vec::clear);
+        self.reference.clear();
+        // Far beyond any motion, and yet a number to compute with.
+        self.radius = 1e150;
+    }
+
+    /// One more pair, and how far apart it was, at least.
+    pub(super) fn push(&mut self, is_vertex_triangle: bool, vertices: [u32; 4], gap: f32) {
+        if is_vertex_triangle {
+            self.vertex_triangle.push(vertices);
+            self.gaps[0].push(gap);
+        } else {
+            self.edge_edge.push(vertices);
+            self.gaps[1].push(gap);
+        }
+    }
+
     /// The lists of both kinds.
     pub(super) fn lists(&self) -> [List<'_>; 2] {
         [(&self.vertex_triangle, &self.gaps[0], 1), (&self.edge_edge, &self.gaps[1], 2)]
@@ -284,7 +305,7 @@ fn fit_tree(tree: &mut Bvh, count: usize, box_of: impl Fn(u32) -> (Aabb, bool)) 
 }
 
 /// How far apart a pair is at least, unless that is certainly more than the radius.
-fn gap_within(radius: f64, x: &[Vec3<f64>; 4], first_count: usize) -> Option<f32> {
+pub(super) fn gap_within(radius: f64, x: &[Vec3<f64>; 4], first_count: usize) -> Option<f32> {
     let [a, b, c, d] = *x;
     // Most pairs whose boxes overlap are told apart along the line of their centres.
     let centres = if first_count == 1 { a - (b + c + d) * (1.0 / 3.0) } else { (a + b - c - d) * 0.5 };

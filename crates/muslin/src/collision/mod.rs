@@ -8,6 +8,7 @@ mod closest;
 mod collider;
 mod guard;
 mod intersection;
+mod neighborhood;
 mod truncation;
 
 pub use candidates::{Candidates, Search};
@@ -15,4 +16,5 @@ pub use closest::{Closest, point_triangle, segment_segment};
 pub use collider::{Collider, Probe, Solid};
 pub use guard::{Breach, Held, Pair, certify, is_certified};
 pub use intersection::count_intersections;
+pub use neighborhood::Neighborhood;
 pub use truncation::Guard;

@@ -1,7 +1,7 @@
 //! Cloth with cloth and with itself, after a solver has made its substep:
 //!
 //! ```text
-//! find     pairs that may come to touch, from time to time: a list is good for many substeps
+//! look     which pairs may come to touch                                                     (collision/neighborhood.rs)
 //! push     pairs that are or would come nearer than the thickness apart, with friction      (energy/pair_contact.rs)
 //! hold     the step back, where it still is not certain that nothing passes through anything  (collision/guard.rs)
 //! ```
@@ -13,14 +13,14 @@
 //! The guarantee is for the positions as they are stored, in the precision of the solver, and as they are written in single precision: no
 //! pair ends nearer than twice what such a rounding moves a vertex, or it has not moved in the substep.
 //!
-//! What is found does not depend on the age of the list, since a list is never used beyond its reach; so a run that goes on from
+//! What is done does not depend on the age of the lists, since they are never used beyond their reach; so a run that goes on from
 //! a snapshot has the same bits.
 
 use std::sync::{Mutex, PoisonError};
 
 use super::script::LIFT_SPEED;
 use super::{Context, StepError};
-use crate::collision::{Breach, Candidates, Guard, Pair, Search, point_triangle, segment_segment};
+use crate::collision::{Breach, Guard, Neighborhood, Pair, point_triangle, segment_segment};
 use crate::energy::pair_contact::PairContact;
 use crate::math::Vec3;
 use crate::model::{Model, SelfContact};
@@ -28,15 +28,12 @@ use crate::model::{Model, SelfContact};
 /// Sweeps over the contacts in a substep.
 const SWEEPS: usize = 4;
 
-/// How many substeps a new list should last, if vertices go on as fast as now.
-const LASTS: f64 = 8.0;
+/// Edges by which the motion of a vertex may differ from that of its cloth in a substep; what is faster is cut, or everything would
+/// have to be looked at.
+const CAP: f64 = 2.0;
 
-/// The part of an edge within which pairs may be looked for so that a list lasts: further, and every list would have the neighbours of
-/// all vertices.
-const REACH: f64 = 0.4;
-
-/// Edges by which a vertex may come nearer to another in a substep; what is faster than that is cut.
-const CAP: f64 = 1.0;
+/// How often a step is looked at again after it was held back.
+const ROUNDS: usize = 8;
 
 /// Part of the distance that a pair has in the rest shape which counts as too near.
 const REST_SHARE: f64 = 0.5;
@@ -55,15 +52,14 @@ pub(super) struct Separated {
 
 /// Keeps vertices apart over the substeps of a run.
 pub(super) struct Separation {
-    search: Search,
-    candidates: Candidates,
-    /// For each candidate of both lists, in their order: the distance to keep, in m.
-    thicknesses: Vec<f64>,
+    neighborhood: Neighborhood,
     guard: Guard,
     /// Positions at the start of the substep, in m: exactly those that are stored.
     pub(super) start: Vec<Vec3<f64>>,
     /// Positions at its end, in m, which [`push`](Self::push) and [`hold`](Self::hold) change.
     pub(super) end: Vec<Vec3<f64>>,
+    /// The end as it was when pairs were looked for.
+    looked_at: Vec<Vec3<f64>>,
     /// In 1/kg; zero for what is led.
     pub(super) inverse_masses: Vec<f64>,
     /// How far `push` has lifted where vertices were, in m.
@@ -82,12 +78,11 @@ impl Separation {
         let middle = lengths.len() / 2;
         let edge = if lengths.is_empty() { 1.0 } else { *lengths.select_nth_unstable_by(middle, f64::total_cmp).1 };
         Some(Self {
-            search: Search::new(model.masses.len(), &model.triangles),
-            candidates: Candidates::default(),
-            thicknesses: Vec::new(),
+            neighborhood: Neighborhood::new(&model.initial_positions, &model.triangles, |v| model.cloth_of(v)),
             guard: Guard::new(),
             start: Vec::new(),
             end: Vec::new(),
+            looked_at: Vec::new(),
             inverse_masses: Vec::new(),
             lifts: Vec::new(),
             contacts: Vec::new(),
@@ -99,16 +94,25 @@ impl Separation {
     /// Pushes apart what is too near.
     pub(super) fn push(&mut self, context: &Context<'_>, step: f64) -> Separated {
         let Some(rules) = &context.model.self_contact else { return Separated::default() };
+        self.lifts.clear();
+        self.lifts.resize(self.end.len(), Vec3::ZERO);
+        self.contacts.clear();
+        // What is not finite is the guard's to refuse.
+        if !self.end.iter().all(|x| x.is_finite()) {
+            return Separated::default();
+        }
+        self.cut(context.model);
         self.look(context, rules);
+        self.looked_at.clone_from(&self.end);
         self.find_contacts(context, rules);
         let Self { contacts, end, lifts, inverse_masses, .. } = self;
-        lifts.clear();
-        lifts.resize(end.len(), Vec3::ZERO);
         for contact in &*contacts {
             contact.lift(inverse_masses, lifts, LIFT_SPEED * step);
         }
-        for (x, lift) in end.iter_mut().zip(&*lifts) {
-            *x += *lift;
+        if !contacts.is_empty() {
+            for (x, lift) in end.iter_mut().zip(&*lifts) {
+                *x += *lift;
+            }
         }
         for _ in 0..SWEEPS {
             for contact in &mut *contacts {
@@ -121,63 +125,93 @@ impl Separation {
     /// Makes sure of the step, whatever has happened to `end` since [`push`](Self::push).
     pub(super) fn hold(&mut self, context: &Context<'_>) -> Result<Separated, StepError> {
         let Some(rules) = &context.model.self_contact else { return Ok(Separated::default()) };
-        // It may have been moved farther than the list reaches.
-        self.look(context, rules);
-        let w = &self.inverse_masses;
+        if let Some(vertex) = self.end.iter().position(|x| !x.is_finite()) {
+            return Err(StepError::non_finite(context.model, vertex));
+        }
+        // Most steps are not changed after they were looked at.
+        let mut is_known = self.contacts.is_empty() && self.looked_at == self.end;
+        if !is_known {
+            self.cut(context.model);
+        }
         let margin = rounding(&self.start).max(rounding(&self.end));
-        let held = self.guard.hold(&self.start, &mut self.end, |vertex| w[vertex] > 0.0, &self.candidates, margin);
+        let mut separated = Separated { contacts: self.contacts.len(), held: 0 };
+        for _ in 0..ROUNDS {
+            if !std::mem::take(&mut is_known) {
+                self.look(context, rules);
+            }
+            if self.neighborhood.active().is_empty() {
+                return Ok(separated);
+            }
+            let (w, active) = (&self.inverse_masses, self.neighborhood.active());
+            let held = self.guard.hold(&self.start, &mut self.end, |vertex| w[vertex] > 0.0, active, margin);
+            let held = held.map_err(|breach| breach_error(context.model, breach))?;
+            separated.held += held.truncated;
+            // A step that was left as it is was certain; one that was changed may come near something else.
+            if held.truncated == 0 {
+                return Ok(separated);
+            }
+        }
+        // Nothing is as certain as not to move.
+        let Self { start, end, inverse_masses, .. } = self;
+        for ((x, y), w) in start.iter().zip(end.iter_mut()).zip(&*inverse_masses) {
+            if *w > 0.0 {
+                *y = *x;
+            }
+        }
+        self.look(context, rules);
+        let (w, active) = (&self.inverse_masses, self.neighborhood.active());
+        let held = self.guard.hold(&self.start, &mut self.end, |vertex| w[vertex] > 0.0, active, margin);
         match held {
-            Ok(held) => Ok(Separated { contacts: self.contacts.len(), held: held.truncated }),
+            Ok(held) if held.truncated == 0 => Ok(separated),
+            Ok(_) => Err(StepError::Contact { what: "cloth is pushed from all sides".to_owned() }),
             Err(breach) => Err(breach_error(context.model, breach)),
         }
     }
 
-    /// Finds the pairs anew if the list does not reach far enough for this substep.
+    /// Cuts motions that are too long to be followed.
+    fn cut(&mut self, model: &Model) {
+        let Self { start, end, inverse_masses, .. } = self;
+        let longest = CAP * self.edge;
+        let is_long = |(x, y): (&Vec3<f64>, &Vec3<f64>)| (*y - *x).norm_squared() > longest * longest;
+        if !start.iter().zip(&*end).any(is_long) {
+            return;
+        }
+        for vertices in model.cloths.iter().map(|cloth| cloth.vertices.clone()) {
+            let sum = vertices.clone().fold(Vec3::ZERO, |sum, i| sum + (end[i] - start[i]));
+            let mean = sum * (1.0 / vertices.len().max(1) as f64);
+            for i in vertices.filter(|&i| inverse_masses[i] > 0.0) {
+                let own = end[i] - start[i] - mean;
+                let length = own.norm();
+                if length > longest {
+                    end[i] = start[i] + mean + own * (longest / length);
+                }
+            }
+        }
+    }
+
+    /// Finds the pairs that may come to touch.
     fn look(&mut self, context: &Context<'_>, rules: &SelfContact) {
-        let longest = self.start.iter().zip(&self.end).map(|(x, y)| (*y - *x).norm_squared()).fold(0.0, f64::max).sqrt();
-        if !longest.is_finite() {
-            return;
-        }
-        // Beyond the cap the guard cuts motions by how far the list reaches, so that must not depend on its age.
-        let cap = rules.thickness + CAP * self.edge;
-        let needed = needed_reach(rules.thickness, longest, rounding(&self.start));
-        if needed <= cap && self.candidates.reach(&self.start) >= needed {
-            return;
-        }
-        let needed = needed.min(cap);
-        let radius = needed.max((needed + 2.0 * LASTS * longest).min(REACH * self.edge));
+        let distance = rules.thickness + 16.0 * rounding(&self.start);
         let w = &self.inverse_masses;
-        self.search.find(
-            context.team,
-            context.threads,
-            &self.start,
-            |vertex| w[vertex] > 0.0,
-            radius,
-            &mut self.candidates,
-        );
-        let Candidates { vertex_triangle, edge_edge, .. } = &self.candidates;
-        let faces = vertex_triangle.iter().map(|pair| rules.distance(context.model, *pair, true));
-        let edges = edge_edge.iter().map(|pair| rules.distance(context.model, *pair, false));
-        self.thicknesses.clear();
-        self.thicknesses.extend(faces.chain(edges).map(|rest| rules.thickness.min(REST_SHARE * rest)));
+        let step = (&self.start[..], &self.end[..]);
+        self.neighborhood.look(context.team, context.threads, step, |vertex| w[vertex] > 0.0, distance);
     }
 
     /// The pairs that are too near now or at the end of the substep.
     fn find_contacts(&mut self, context: &Context<'_>, rules: &SelfContact) {
         let this = &*self;
-        let faces = this.candidates.vertex_triangle.len();
-        let count = this.candidates.len();
+        let active = this.neighborhood.active();
+        let (faces, count) = (active.vertex_triangle.len(), active.len());
         context.team.run(context.threads, |worker| {
             for part in worker.share_pieces(PARTS) {
                 let mut found = this.parts[part].lock().unwrap_or_else(PoisonError::into_inner);
                 found.clear();
                 for pair in count * part / PARTS..count * (part + 1) / PARTS {
-                    let contact = if pair < faces {
-                        this.contact::<1>(this.candidates.vertex_triangle[pair], this.thicknesses[pair], rules)
+                    found.extend(if pair < faces {
+                        this.contact::<1>(active.vertex_triangle[pair], rules, context.model)
                     } else {
-                        this.contact::<2>(this.candidates.edge_edge[pair - faces], this.thicknesses[pair], rules)
-                    };
-                    found.extend(contact);
+                        this.contact::<2>(active.edge_edge[pair - faces], rules, context.model)
+                    });
                 }
             }
         });
@@ -189,18 +223,27 @@ impl Separation {
 
     /// A pair as a contact, if it is one; the first `FIRST` of the vertices are the first's.
     #[inline]
-    fn contact<const FIRST: usize>(&self, vertices: [u32; 4], thickness: f64, rules: &SelfContact) -> Option<PairContact> {
+    fn contact<const FIRST: usize>(
+        &self,
+        vertices: [u32; 4],
+        rules: &SelfContact,
+        model: &Model,
+    ) -> Option<PairContact> {
         let x = vertices.map(|v| self.start[v as usize]);
         let y = vertices.map(|v| self.end[v as usize]);
         // Most pairs are far apart along an axis.
-        if is_beyond::<FIRST>(&x, thickness) && is_beyond::<FIRST>(&y, thickness) {
+        if is_beyond::<FIRST>(&x, rules.thickness) && is_beyond::<FIRST>(&y, rules.thickness) {
             return None;
         }
         let [a, b, c, d] = x;
         let closest = if FIRST == 1 { point_triangle(a, [b, c, d]) } else { segment_segment([a, b], [c, d]) };
         let end = (0..4).fold(Vec3::ZERO, |sum, k| sum + y[k] * closest.weights[k]);
-        let is_near = closest.distance < thickness || closest.normal.dot(end) < thickness;
-        is_near.then(|| PairContact {
+        let is_near = |thickness: f64| closest.distance < thickness || closest.normal.dot(end) < thickness;
+        if !is_near(rules.thickness) {
+            return None;
+        }
+        let thickness = rules.thickness.min(REST_SHARE * rules.distance(model, vertices, FIRST == 1));
+        is_near(thickness).then(|| PairContact {
             vertices,
             weights: closest.weights,
             normal: closest.normal,
@@ -211,12 +254,6 @@ impl Separation {
             drag: Vec3::ZERO,
         })
     }
-}
-
-/// How far a list has to reach for a substep in which no vertex moves by more than `longest`: to all pairs that come as near as the
-/// thickness, and then some, since contacts move vertices too.
-fn needed_reach(thickness: f64, longest: f64, margin: f64) -> f64 {
-    thickness + 2.5 * longest + 16.0 * margin
 }
 
 /// How far a vertex is moved at most when positions of this size are rounded to single precision, in m.
@@ -250,16 +287,23 @@ fn breach_error(model: &Model, breach: Breach) -> StepError {
         format!("{} of cloth \"{cloth}\"", numbers.collect::<Vec<_>>().join(", "))
     };
     let pair = |pair: Pair| match pair {
-        Pair::VertexTriangle([a, rest @ ..]) => format!("vertex {} and the triangle of vertices {}", name(a), list(&rest)),
+        Pair::VertexTriangle([a, rest @ ..]) => {
+            format!("vertex {} and the triangle of vertices {}", name(a), list(&rest))
+        }
         Pair::EdgeEdge([a, b, c, d]) => format!("the edges of vertices {} and {}", list(&[a, b]), list(&[c, d])),
     };
     match breach {
         Breach::Touching(found) => StepError::Contact { what: format!("{} touch", pair(found)) },
         Breach::Pair(found) => StepError::Contact { what: format!("{} would pass through each other", pair(found)) },
         Breach::TooFast { vertex, length, reach } => StepError::Contact {
-            what: format!("vertex {} is led by {length:.3e} m in one substep, where {reach:.3e} m are safe", name(vertex)),
+            what: format!(
+                "vertex {} is led by {length:.3e} m in one substep, where {reach:.3e} m are safe",
+                name(vertex)
+            ),
         },
-        Breach::OutOfReach { .. } => StepError::Contact { what: "positions are too large for their rounding".to_owned() },
+        Breach::OutOfReach { .. } => {
+            StepError::Contact { what: "positions are too large for their rounding".to_owned() }
+        }
         Breach::NotFinite(vertex) => StepError::non_finite(model, vertex as usize),
     }
 }
