@@ -8,7 +8,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use muslin::Simulation;
-use muslin::collision::{Candidates, Guard, Search};
+use muslin::collision::{Guard, Neighborhood};
 use muslin::math::Vec3;
 use muslin::parallel::Team;
 use muslin::scene::parse;
@@ -72,19 +72,21 @@ fn warm_guard_allocations() -> usize {
     let corners = quads.map(|(row, column)| row * (cells + 1) + column);
     let triangles: Vec<_> =
         corners.flat_map(|k| [[k, k + cells + 1, k + 1], [k + 1, k + cells + 1, k + cells + 2]]).collect();
-    let (mut search, mut candidates, mut guard) =
-        (Search::new(start.len(), &triangles), Candidates::default(), Guard::new());
+    let half = start.len() / 2;
+    let object = |v: u32| usize::from(v as usize >= half);
+    let (mut neighborhood, mut guard) = (Neighborhood::new(&start, &triangles, object, |_| true), Guard::new());
     let (team, mut end) = (Team::solo(), start.clone());
     let mut before = 0;
     for round in 0..6 {
         if round == 2 {
             before = ALLOCATIONS.load(Ordering::Relaxed);
         }
-        search.find(&team, 1, &start, |_| true, 0.05, &mut candidates);
         end.iter_mut()
             .zip(&start)
             .for_each(|(end, &start)| *end = start + Vec3::new(0.0, -2.0 * (start.y - 0.005), 0.0));
-        let held = guard.hold(&start, &mut end, |_| true, &candidates, 1e-9).unwrap_or_else(|e| panic!("{e}"));
+        neighborhood.look(&team, 1, (&start, &end), |_| true, 1e-3);
+        let held =
+            guard.hold(&start, &mut end, |_| true, neighborhood.active(), 1e-9).unwrap_or_else(|e| panic!("{e}"));
         assert!(held.truncated > 100, "nothing to do: {held:?}");
     }
     ALLOCATIONS.load(Ordering::Relaxed) - before

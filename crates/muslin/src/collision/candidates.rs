@@ -1,32 +1,11 @@
-//! Finds the pairs that may come to touch: a vertex and a triangle, or two edges, nearer than a radius.
+//! Pairs that may come to touch: a vertex and a triangle, or two edges, without a vertex in common.
 //!
-//! All cloths and bodies are one array of vertices. Left out are pairs with a vertex in common, and pairs of which no
-//! vertex can be moved: a body does not collide with itself or with another.
-//!
-//! # A list for many steps
-//!
-//! A list found with radius R holds every pair that is not farther apart than R. Vertices that have moved by at most ρ
-//! since bring a pair together by at most 2ρ, so the list still holds every pair within R − 2ρ ([`Candidates::reach`]),
-//! and a pair that was g apart is still g − 2ρ apart. What all vertices do together brings no pair together: ρ is
-//! taken about the middle of all motions where that is less. So a falling cloth keeps its list.
-//!
-//! # Order and memory
-//!
-//! The list is sorted by the numbers of vertices, triangles and edges. So it depends neither on the number of threads nor
-//! on how old the trees are. Buffers grow and are kept; nothing is capped.
-//!
-//! # Rounding
-//!
-//! A pair is left out only if it is certainly farther apart than R: its boxes, rounded outwards, are; or the bound of
-//! [`guard::gap_along`](super::guard), which is never above the distance, is.
+//! All cloths and bodies are one array of vertices. [`Neighborhood`](super::Neighborhood) finds the pairs.
 
-use std::sync::{Mutex, PoisonError};
-
-use super::bvh::{Aabb, Bvh, round_down};
+use super::bvh::round_down;
 use super::closest::{point_triangle, segment_segment};
-use super::guard::{Motion, gap_along};
+use super::guard::gap_along;
 use crate::math::Vec3;
-use crate::parallel::Team;
 
 /// Pairs that may come to touch. See the module's comment.
 #[derive(Clone, Debug, Default)]
@@ -35,11 +14,6 @@ pub struct Candidates {
     pub vertex_triangle: Vec<[u32; 4]>,
     /// The ends of an edge and those of another.
     pub edge_edge: Vec<[u32; 4]>,
-    /// How far apart each pair was, at least, in m: of `vertex_triangle` and of `edge_edge`.
-    pub(super) gaps: [Vec<f32>; 2],
-    /// The positions in which they were found.
-    reference: Vec<Vec3<f64>>,
-    radius: f64,
 }
 
 impl Candidates {
@@ -53,254 +27,14 @@ impl Candidates {
         self.len() == 0
     }
 
-    /// The radius within which the list holds every pair at `positions`, in m. Not positive: find anew.
-    pub fn reach(&self, positions: &[Vec3<f64>]) -> f64 {
-        self.reach_after(self.drift(positions))
-    }
-
-    /// The same where no vertex has come farther than `drift`.
-    pub(super) fn reach_after(&self, drift: f64) -> f64 {
-        // Rounded down: the difference by half a unit, the factor by as much.
-        let reach = self.radius - 2.0 * drift;
-        reach - 4.0 * f64::EPSILON * reach.abs()
-    }
-
-    /// How far a vertex has come since, at most, but for what all have done together.
-    pub(super) fn drift(&self, positions: &[Vec3<f64>]) -> f64 {
-        Motion::between(&self.reference, positions).spread()
-    }
-
-    /// No pairs, of lists that reach everywhere: whoever fills them promises that.
     pub(super) fn clear(&mut self) {
         self.vertex_triangle.clear();
         self.edge_edge.clear();
-        self.gaps.iter_mut().for_each(Vec::clear);
-        self.reference.clear();
-        // Far beyond any motion, and yet a number to compute with.
-        self.radius = 1e150;
     }
 
-    /// One more pair, and how far apart it was, at least.
-    pub(super) fn push(&mut self, is_vertex_triangle: bool, vertices: [u32; 4], gap: f32) {
-        if is_vertex_triangle {
-            self.vertex_triangle.push(vertices);
-            self.gaps[0].push(gap);
-        } else {
-            self.edge_edge.push(vertices);
-            self.gaps[1].push(gap);
-        }
-    }
-
-    /// The lists of both kinds.
-    pub(super) fn lists(&self) -> [List<'_>; 2] {
-        [(&self.vertex_triangle, &self.gaps[0], 1), (&self.edge_edge, &self.gaps[1], 2)]
-    }
-}
-
-/// Pairs of one kind, how far apart they were, and how many of the four vertices are the first primitive's.
-type List<'a> = (&'a [[u32; 4]], &'a [f32], usize);
-
-/// One pair as it is found.
-#[derive(Clone, Copy, Debug)]
-struct Found {
-    /// Sorts: kind (1 bit), first primitive (31 bits), second (32 bits).
-    key: u64,
-    gap: f32,
-}
-
-const EDGES: u64 = 1 << 63;
-
-/// Work is handed out in this many parts, whatever the team.
-const PARTS: usize = 16;
-
-/// Trees over the vertices, edges and triangles of everything.
-#[derive(Debug)]
-pub struct Search {
-    triangles: Vec<[u32; 3]>,
-    edges: Vec<[u32; 2]>,
-    /// Those of a triangle.
-    vertices: Vec<u32>,
-    boxes: Vec<Aabb>,
-    movable: Vec<bool>,
-    vertex_tree: Bvh,
-    edge_tree: Bvh,
-    triangle_tree: Bvh,
-    tasks: Vec<Task>,
-    parts: [Mutex<Vec<Found>>; PARTS],
-    found: Vec<Found>,
-}
-
-/// Two nodes whose items are to be compared.
-#[derive(Clone, Copy, Debug)]
-struct Task {
-    is_edges: bool,
-    first: u32,
-    second: u32,
-}
-
-impl Search {
-    /// For a mesh of `vertex_count` vertices. Triangles with a vertex that does not exist, or twice the same, are left out.
-    pub fn new(vertex_count: usize, triangles: &[[u32; 3]]) -> Self {
-        let is_whole = |&[a, b, c]: &[u32; 3]| {
-            a != b && b != c && c != a && [a, b, c].iter().all(|&vertex| (vertex as usize) < vertex_count)
-        };
-        let triangles: Vec<_> = triangles.iter().copied().filter(is_whole).collect();
-        let sides = triangles.iter().flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]);
-        let mut edges: Vec<_> = sides.map(|[a, b]| [a.min(b), a.max(b)]).collect();
-        edges.sort_unstable();
-        edges.dedup();
-        let mut vertices: Vec<_> = triangles.iter().flatten().copied().collect();
-        vertices.sort_unstable();
-        vertices.dedup();
-        Self {
-            triangles,
-            edges,
-            vertices,
-            boxes: Vec::new(),
-            movable: Vec::new(),
-            vertex_tree: Bvh::default(),
-            edge_tree: Bvh::default(),
-            triangle_tree: Bvh::default(),
-            tasks: Vec::new(),
-            parts: std::array::from_fn(|_| Mutex::new(Vec::new())),
-            found: Vec::new(),
-        }
-    }
-
-    /// The edges of the triangles, each once.
-    pub fn edges(&self) -> &[[u32; 2]] {
-        &self.edges
-    }
-
-    /// Finds all pairs within `radius` at `positions`, on `threads` of the team.
-    ///
-    /// A vertex that is not finite is in no pair.
-    pub fn find(
-        &mut self,
-        team: &Team,
-        threads: usize,
-        positions: &[Vec3<f64>],
-        movable: impl Fn(usize) -> bool,
-        radius: f64,
-        candidates: &mut Candidates,
-    ) {
-        self.movable.clear();
-        self.movable.extend((0..positions.len()).map(movable));
-        self.fit(positions, radius);
-        self.plan();
-        let search = &*self;
-        team.run(threads, |worker| {
-            for part in worker.share_pieces(PARTS) {
-                let mut found = search.parts[part].lock().unwrap_or_else(PoisonError::into_inner);
-                found.clear();
-                search.tasks.iter().skip(part).step_by(PARTS).for_each(|task| {
-                    search.carry_out(task, positions, radius, &mut found);
-                });
-            }
-        });
-        self.found.clear();
-        for part in &mut self.parts {
-            self.found.extend_from_slice(part.get_mut().unwrap_or_else(PoisonError::into_inner));
-        }
-        self.found.sort_unstable_by_key(|found| found.key);
-        self.write(candidates);
-        candidates.reference.clear();
-        candidates.reference.extend_from_slice(positions);
-        candidates.radius = radius;
-    }
-
-    /// Boxes of everything within half the radius, and the trees over them.
-    fn fit(&mut self, positions: &[Vec3<f64>], radius: f64) {
-        self.boxes.clear();
-        self.boxes.extend(positions.iter().map(|&point| Aabb::about(point, 0.5 * radius)));
-        let (boxes, movable) = (&self.boxes, &self.movable);
-        fn all<const N: usize>(corners: [u32; N], boxes: &[Aabb], movable: &[bool]) -> (Aabb, bool) {
-            let corner_boxes = corners.map(|vertex| boxes[vertex as usize]);
-            if corner_boxes.iter().any(Aabb::is_empty) {
-                return (Aabb::EMPTY, false);
-            }
-            let aabb = corner_boxes.iter().skip(1).fold(corner_boxes[0], |sum, o| sum.union(o));
-            (aabb, corners.iter().any(|&vertex| movable[vertex as usize]))
-        }
-        let (vertices, edges, triangles) = (&self.vertices, &self.edges, &self.triangles);
-        fit_tree(&mut self.vertex_tree, vertices.len(), |item| all([vertices[item as usize]], boxes, movable));
-        fit_tree(&mut self.edge_tree, edges.len(), |item| all(edges[item as usize], boxes, movable));
-        fit_tree(&mut self.triangle_tree, triangles.len(), |item| all(triangles[item as usize], boxes, movable));
-    }
-
-    /// Pairs of nodes some levels down that have to be compared.
-    fn plan(&mut self) {
-        /// Up to 32 nodes of each tree.
-        const LEVEL: u32 = 5;
-        self.tasks.clear();
-        let tasks = &mut self.tasks;
-        self.edge_tree.for_each_node_overlap(LEVEL, |first, second| {
-            tasks.push(Task { is_edges: true, first, second });
-        });
-        self.vertex_tree.for_each_node_overlap_with(&self.triangle_tree, LEVEL, |first, second| {
-            tasks.push(Task { is_edges: false, first, second });
-        });
-    }
-
-    fn carry_out(&self, task: &Task, positions: &[Vec3<f64>], radius: f64, found: &mut Vec<Found>) {
-        let at = |vertex: u32| positions[vertex as usize];
-        let can_move = |vertices: [u32; 4]| vertices.iter().any(|&vertex| self.movable[vertex as usize]);
-        let (first, second) = (task.first as usize, task.second as usize);
-        if task.is_edges {
-            self.edge_tree.for_each_overlap_of(first, second, |i, j| {
-                let (i, j) = (i.min(j), i.max(j));
-                let ([a, b], [c, d]) = (self.edges[i as usize], self.edges[j as usize]);
-                if a == c || a == d || b == c || b == d || !can_move([a, b, c, d]) {
-                    return;
-                }
-                let x = [at(a), at(b), at(c), at(d)];
-                if let Some(gap) = gap_within(radius, &x, 2) {
-                    found.push(Found { key: EDGES | u64::from(i) << 32 | u64::from(j), gap });
-                }
-            });
-        } else {
-            self.vertex_tree.for_each_overlap_of_with(first, &self.triangle_tree, second, |i, j| {
-                let (vertex, [a, b, c]) = (self.vertices[i as usize], self.triangles[j as usize]);
-                if vertex == a || vertex == b || vertex == c || !can_move([vertex, a, b, c]) {
-                    return;
-                }
-                let x = [at(vertex), at(a), at(b), at(c)];
-                if let Some(gap) = gap_within(radius, &x, 1) {
-                    found.push(Found { key: u64::from(i) << 32 | u64::from(j), gap });
-                }
-            });
-        }
-    }
-
-    fn write(&self, candidates: &mut Candidates) {
-        let split = self.found.partition_point(|found| found.key < EDGES);
-        let (of_triangles, of_edges) = self.found.split_at(split);
-        let numbers = |found: &Found| (((found.key & !EDGES) >> 32) as usize, found.key as u32 as usize);
-        candidates.vertex_triangle.clear();
-        candidates.vertex_triangle.extend(of_triangles.iter().map(numbers).map(|(i, j)| {
-            let [a, b, c] = self.triangles[j];
-            [self.vertices[i], a, b, c]
-        }));
-        candidates.edge_edge.clear();
-        candidates.edge_edge.extend(of_edges.iter().map(numbers).map(|(i, j)| {
-            let ([a, b], [c, d]) = (self.edges[i], self.edges[j]);
-            [a, b, c, d]
-        }));
-        for (gaps, list) in candidates.gaps.iter_mut().zip([of_triangles, of_edges]) {
-            gaps.clear();
-            gaps.extend(list.iter().map(|found| found.gap));
-        }
-    }
-}
-
-fn fit_tree(tree: &mut Bvh, count: usize, box_of: impl Fn(u32) -> (Aabb, bool)) {
-    if tree.len() != count {
-        tree.sort(count, |item| box_of(item).0);
-    }
-    tree.refit(&box_of);
-    if tree.has_decayed() {
-        tree.sort(count, |item| box_of(item).0);
-        tree.refit(&box_of);
+    /// The lists of both kinds, and how many of the four vertices are the first primitive's.
+    pub(super) fn lists(&self) -> [(&[[u32; 4]], usize); 2] {
+        [(&self.vertex_triangle, 1), (&self.edge_edge, 2)]
     }
 }
 

@@ -13,9 +13,8 @@
 //! A from B and their convex hulls all along. **The pair never touches.** No root of a cubic is looked for, and no time
 //! of impact: what (1) does not certify counts as a hit.
 //!
-//! A pair that is farther apart than r cannot touch if no vertex moves by r/2 or more. If [`Candidates`] hold every pair
-//! within r, then (1) for these and |x' − x| < r/2 for all vertices certify the step ([`certify`]). A translation of all
-//! vertices together changes no distance, so |x' − x − t| < r/2 will do, for any t.
+//! If [`Candidates`] hold every pair that may come to touch in the step, as those of [`Neighborhood`](super::Neighborhood) do, (1) for these
+//! certifies the step ([`certify`]).
 //!
 //! # Pairs exclude intersections
 //!
@@ -61,8 +60,6 @@
 //! size L is told apart down to some 10⁻¹⁵ L. Comparing along an axis needs no bound: minima and maxima are exact, and the sign of
 //! a rounded difference is that of the exact one.
 //!
-//! Lengths of motions are rounded by less than 8u of themselves; [`Motion`] gives bounds from above.
-//!
 //! A solver may have to round what it is given (to displacements in f32, say). If it moves no vertex by more than `margin`
 //! doing so, and leaves those that did not move where they were, the step is still certified: pairs end 2·margin apart
 //! or have not moved.
@@ -98,24 +95,6 @@ pub enum Breach {
     /// They are not certainly apart over the whole step; all that may be done about it was.
     #[error("{0} would pass through each other")]
     Pair(Pair),
-    /// A vertex moves too far for the pairs that were looked at.
-    #[error("vertex {vertex} moves by {length} m in a step that looks for pairs within {reach} m")]
-    TooFast {
-        /// The vertex.
-        vertex: u32,
-        /// How far it moves, in m.
-        length: f64,
-        /// How far the list of pairs reaches, in m.
-        reach: f64,
-    },
-    /// The list of pairs is too old or was found with too small a radius.
-    #[error("the list of pairs reaches {reach} m, which is not more than twice the margin of {margin} m")]
-    OutOfReach {
-        /// How far the list of pairs reaches, in m.
-        reach: f64,
-        /// The margin, in m.
-        margin: f64,
-    },
     /// A position is infinite or not a number.
     #[error("vertex {0} has no finite position")]
     NotFinite(u32),
@@ -130,8 +109,6 @@ pub struct Held {
     pub planes: usize,
     /// Vertices that do not end where they wanted to.
     pub truncated: usize,
-    /// Of these, those that only wanted to go too far for the list of pairs.
-    pub capped: usize,
     /// Vertices put back to where they were.
     pub frozen: usize,
     /// How far the farthest ends from where it wanted to, in m.
@@ -164,57 +141,6 @@ pub(super) fn gap_along(n: Vec3<f64>, x: &[Vec3<f64>; 4], first_count: usize) ->
         }
     }
     least - f64::MIN_POSITIVE
-}
-
-/// How vertices move, all in all.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Motion {
-    /// The middle of the box around all displacements.
-    middle: Vec3<f64>,
-    /// No displacement is farther from the (exact) middle.
-    about_middle: f64,
-    /// No displacement is longer.
-    longest: f64,
-}
-
-impl Motion {
-    pub(super) fn between(from: &[Vec3<f64>], to: &[Vec3<f64>]) -> Self {
-        let (mut low, mut high) = (Vec3::splat(f64::INFINITY), Vec3::splat(f64::NEG_INFINITY));
-        let mut longest_squared = 0.0;
-        let mut is_finite = true;
-        for (&x, &y) in from.iter().zip(to) {
-            let d = y - x;
-            let squared = d.norm_squared();
-            is_finite &= squared < f64::INFINITY;
-            longest_squared = if squared > longest_squared { squared } else { longest_squared };
-            low = Vec3::new(low.x.min(d.x), low.y.min(d.y), low.z.min(d.z));
-            high = Vec3::new(high.x.max(d.x), high.y.max(d.y), high.z.max(d.z));
-        }
-        if !is_finite {
-            return Self { middle: Vec3::ZERO, about_middle: f64::INFINITY, longest: f64::INFINITY };
-        }
-        if from.is_empty() {
-            return Self { middle: Vec3::ZERO, about_middle: 0.0, longest: 0.0 };
-        }
-        // Squares lose half the exponents: what underflows is shorter than the least normal number's root.
-        let up = |length: f64| length * (1.0 + 8.0 * f64::EPSILON) + 1e-150;
-        let longest = up(longest_squared.sqrt());
-        let about_middle = up(0.5 * (high - low).norm()) + 4.0 * f64::EPSILON * longest;
-        Self { middle: (low + high) * 0.5, about_middle, longest }
-    }
-
-    pub(super) fn middle(&self) -> Vec3<f64> {
-        self.middle
-    }
-
-    pub(super) fn longest(&self) -> f64 {
-        self.longest
-    }
-
-    /// No two vertices come nearer to each other than by twice this.
-    pub(super) fn spread(&self) -> f64 {
-        self.longest.min(self.about_middle)
-    }
 }
 
 /// The four vertices of a pair at the beginning and the end of a step.
@@ -303,18 +229,10 @@ pub(super) fn room_of(margin: f64) -> f64 {
     2.0 * margin * (1.0 + 16.0 * f64::EPSILON)
 }
 
-/// Checks a step as it is stored: no pair touches between `start` and `end`.
-///
-/// `candidates` is any list that still reaches from `start` ([`Candidates::reach`]).
-pub fn certify(
-    start: &[Vec3<f64>],
-    end: &[Vec3<f64>],
-    movable: impl Fn(usize) -> bool,
-    candidates: &Candidates,
-) -> Result<(), Breach> {
-    let motion = finite_motion(start, end)?;
-    check_reach(start, end, &movable, &motion, candidates.reach(start), 0.0)?;
-    for (list, _, first_count) in candidates.lists() {
+/// Checks a step as it is stored: no pair of `candidates` touches between `start` and `end`.
+pub fn certify(start: &[Vec3<f64>], end: &[Vec3<f64>], candidates: &Candidates) -> Result<(), Breach> {
+    check_finite(start, end)?;
+    for (list, first_count) in candidates.lists() {
         for vertices in list {
             certify_pair(&Stencil::gather(vertices, first_count, start, end)).map_err(|verdict| {
                 let pair = pair_of(*vertices, first_count);
@@ -351,63 +269,7 @@ pub(super) fn pair_of(vertices: [u32; 4], first_count: usize) -> Pair {
     if first_count == 1 { Pair::VertexTriangle(vertices) } else { Pair::EdgeEdge(vertices) }
 }
 
-/// How vertices move, if that can be said.
-pub(super) fn finite_motion(start: &[Vec3<f64>], end: &[Vec3<f64>]) -> Result<Motion, Breach> {
-    let motion = Motion::between(start, end);
-    if motion.longest.is_finite() {
-        return Ok(motion);
-    }
+pub(super) fn check_finite(start: &[Vec3<f64>], end: &[Vec3<f64>]) -> Result<(), Breach> {
     let strange = start.iter().zip(end).position(|(&x, &y)| !(y - x).norm_squared().is_finite());
-    Err(Breach::NotFinite(strange.unwrap_or_default() as u32))
-}
-
-/// Whether no pair that is not in the list can touch: two free vertices, or a free and a scripted one, do not
-/// come together by `reach`.
-pub(super) fn check_reach(
-    start: &[Vec3<f64>],
-    end: &[Vec3<f64>],
-    movable: &impl Fn(usize) -> bool,
-    motion: &Motion,
-    reach: f64,
-    margin: f64,
-) -> Result<(), Breach> {
-    // Most steps need no second look.
-    if 2.0 * (motion.spread() + margin) < reach {
-        return Ok(());
-    }
-    let outside = |frame: Vec3<f64>| {
-        let (free, scripted) = longest_of_kinds(start, end, movable, frame);
-        let together = (free.0 + free.0.max(scripted.0) + 2.0 * margin) * (1.0 + 8.0 * f64::EPSILON);
-        // The free one is at fault only if it would be on its own.
-        let (length, vertex) = if scripted.0 > free.0 { scripted } else { free };
-        if together < reach { None } else { Some(Breach::TooFast { vertex, length, reach }) }
-    };
-    match outside(Vec3::ZERO) {
-        Some(breach) if outside(motion.middle).is_some() => Err(breach),
-        _ => Ok(()),
-    }
-}
-
-/// Bounds of the longest motion of a free and of a scripted vertex, less that of the frame, and whose they are.
-pub(super) fn longest_of_kinds(
-    start: &[Vec3<f64>],
-    end: &[Vec3<f64>],
-    movable: &impl Fn(usize) -> bool,
-    frame: Vec3<f64>,
-) -> ((f64, u32), (f64, u32)) {
-    let (mut free, mut scripted) = ((0.0, 0), (0.0, 0));
-    for (vertex, (&x, &y)) in start.iter().zip(end).enumerate() {
-        let longest = if movable(vertex) { &mut free } else { &mut scripted };
-        let length = length_in(frame, y - x);
-        if length > longest.0 {
-            *longest = (length, vertex as u32);
-        }
-    }
-    (free, scripted)
-}
-
-/// |d − frame| from above.
-pub(super) fn length_in(frame: Vec3<f64>, d: Vec3<f64>) -> f64 {
-    let size = d.x.abs() + d.y.abs() + d.z.abs() + frame.x.abs() + frame.y.abs() + frame.z.abs();
-    (d - frame).norm() * (1.0 + 8.0 * f64::EPSILON) + 4.0 * f64::EPSILON * size + 1e-150
+    strange.map_or(Ok(()), |vertex| Err(Breach::NotFinite(vertex as u32)))
 }

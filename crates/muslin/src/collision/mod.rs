@@ -11,7 +11,7 @@ mod intersection;
 mod neighborhood;
 mod truncation;
 
-pub use candidates::{Candidates, Search};
+pub use candidates::Candidates;
 pub use closest::{Closest, point_triangle, segment_segment};
 pub use collider::{Collider, Probe, Solid};
 pub use guard::{Breach, Held, Pair, certify, is_certified};

@@ -1,7 +1,6 @@
 //! The pairs that may come to touch in a step, kept from step to step patch by patch.
 //!
-//! A list of pairs found with a radius is good as long as nothing has moved by much ([`candidates`](super::candidates)); but cloth that flies or
-//! turns moves by many edges in a frame, and a list for all of it does not last. What matters is how things move *against each other*. So
+//! A list of pairs found with a radius is good as long as nothing has moved by much; but cloth that flies or turns moves by many edges in a frame, and a list for all of it does not last. What matters is how things move *against each other*. So
 //! triangles are grouped into patches of some [`PATCH`], and there is a list for each two patches that are near, and for each patch
 //! with itself. Let m be the mean displacement of the vertices of a patch in a step, and e how far one of them is from
 //! that, at most. Two vertices of patches P and Q come together by no more than
@@ -63,6 +62,8 @@ struct Patch {
     members: Range<usize>,
     /// A usual edge, in m.
     edge: f64,
+    /// Whether it may be free to move at some time: two patches of which neither is are never looked at.
+    is_cloth: bool,
 }
 
 /// How a patch moves in a step.
@@ -102,6 +103,8 @@ struct Block {
     idle: u32,
     /// Whether the boxes overlap in the step at hand.
     is_near: bool,
+    /// Whether nothing is known of it yet.
+    is_new: bool,
     vertex_triangle: Vec<([u32; 4], f32)>,
     edge_edge: Vec<([u32; 4], f32)>,
     /// The least of the gaps, in m.
@@ -139,9 +142,15 @@ fn up(length: f64) -> f64 {
 }
 
 impl Neighborhood {
-    /// For triangles of things that move on their own; `object` is the number of the thing that a vertex belongs to, and `positions` tell what
-    /// is side by side. Triangles with a vertex that does not exist, or twice the same, are left out.
-    pub fn new(positions: &[Vec3<f64>], triangles: &[[u32; 3]], object: impl Fn(u32) -> usize) -> Self {
+    /// For triangles of things that move on their own; `object` is the number of the thing that a vertex belongs to, `is_cloth` whether that
+    /// is cloth and not a body, and `positions` tell what is side by side. Triangles with a vertex that does not exist, or twice the
+    /// same, are left out.
+    pub fn new(
+        positions: &[Vec3<f64>],
+        triangles: &[[u32; 3]],
+        object: impl Fn(u32) -> usize,
+        is_cloth: impl Fn(usize) -> bool,
+    ) -> Self {
         let is_whole = |&[a, b, c]: &[u32; 3]| {
             a != b && b != c && c != a && [a, b, c].iter().all(|&vertex| (vertex as usize) < positions.len())
         };
@@ -198,6 +207,7 @@ impl Neighborhood {
                 vertices: first_vertex..all.vertices.len(),
                 members: first_member..all.members.len(),
                 edge,
+                is_cloth: members.first().is_some_and(|&v| is_cloth(object(v))),
             });
         }
         all.drifts = all.patches.iter().map(|_| Mutex::new(Drift::NONE)).collect();
@@ -221,20 +231,44 @@ impl Neighborhood {
         movable: impl Fn(usize) -> bool,
         distance: f64,
     ) {
+        self.look_at(team, threads, (start, end), false, distance);
+        self.gather(movable, distance);
+    }
+
+    /// The same for another end of the same step: pairs that were found for the last one are kept.
+    pub fn look_again(
+        &mut self,
+        team: &Team,
+        threads: usize,
+        (start, end): (&[Vec3<f64>], &[Vec3<f64>]),
+        movable: impl Fn(usize) -> bool,
+        distance: f64,
+    ) {
+        self.look_at(team, threads, (start, end), true, distance);
+        self.gather(movable, distance);
+    }
+
+    fn look_at(
+        &mut self,
+        team: &Team,
+        threads: usize,
+        (start, end): (&[Vec3<f64>], &[Vec3<f64>]),
+        is_again: bool,
+        distance: f64,
+    ) {
         if self.last.len() != start.len() {
             self.last.clear();
             self.last.extend_from_slice(start);
         }
         self.follow(team, threads, start, end, distance);
         if self.larger.is_empty()
-            || self.current.iter().zip(&self.larger).any(|(d, larger)| !larger.contains(&d.around))
+            || self.current.iter().zip(&self.larger).any(|(drift, larger)| !larger.contains(&drift.around))
         {
             self.find_overlaps();
             self.update_blocks();
         }
-        self.charge();
+        self.charge(is_again);
         self.find_stale(team, threads, start, distance);
-        self.gather(movable, distance);
     }
 
     /// How all patches move.
@@ -272,13 +306,14 @@ impl Neighborhood {
         if tree.len() != larger.len() {
             tree.sort(larger.len(), box_of);
         }
-        tree.refit(|item| (box_of(item), true));
+        tree.refit(|item| (box_of(item), patches[item as usize].is_cloth));
         if tree.has_decayed() {
             tree.sort(larger.len(), box_of);
-            tree.refit(|item| (box_of(item), true));
+            tree.refit(|item| (box_of(item), patches[item as usize].is_cloth));
         }
         overlaps.clear();
-        overlaps.extend((0..larger.len() as u32).map(|patch| [patch, patch]));
+        let cloth = (0..larger.len() as u32).filter(|&patch| patches[patch as usize].is_cloth);
+        overlaps.extend(cloth.map(|patch| [patch, patch]));
         tree.for_each_overlap(|p, q| overlaps.push([p.min(q), p.max(q)]));
         overlaps.sort_unstable();
     }
@@ -307,7 +342,7 @@ impl Neighborhood {
         if !missing.is_empty() {
             for pair in missing.drain(..) {
                 let mut block = spare.pop().unwrap_or_default();
-                (block.patches, block.radius, block.used, block.idle) = (pair, 0.0, 0.0, 0);
+                (block.patches, block.radius, block.used, block.idle, block.is_new) = (pair, 0.0, 0.0, 0, true);
                 blocks.push(Mutex::new(block));
             }
             blocks.sort_unstable_by_key(|block| block.lock().unwrap_or_else(PoisonError::into_inner).patches);
@@ -315,7 +350,7 @@ impl Neighborhood {
     }
 
     /// Adds what the last step has used up of every list, and looks how much this one will.
-    fn charge(&mut self) {
+    fn charge(&mut self, is_again: bool) {
         for block in self.blocks.iter_mut().map(|block| block.get_mut().unwrap_or_else(PoisonError::into_inner)) {
             let [p, q] = block.patches.map(|patch| &self.current[patch as usize]);
             let is_self = block.patches[0] == block.patches[1];
@@ -323,8 +358,12 @@ impl Neighborhood {
                 if is_self { up(2.0 * first) } else { up(first + second + mean.norm()) }
             };
             block.used = up(block.used + together(p.last_spread, q.last_spread, p.last_mean - q.last_mean));
-            block.step = together(p.spread, q.spread, p.mean - q.mean);
-            block.is_near = is_self || p.around.overlaps(&q.around);
+            let (step, is_near) =
+                (together(p.spread, q.spread, p.mean - q.mean), is_self || p.around.overlaps(&q.around));
+            let is_known = is_again && !block.is_new;
+            (block.step, block.is_near) =
+                if is_known { (block.step.max(step), block.is_near || is_near) } else { (step, is_near) };
+            block.is_new = false;
         }
     }
 
@@ -421,12 +460,8 @@ impl Neighborhood {
             let is_active = |(vertices, gap): &&([u32; 4], f32)| {
                 f64::from(*gap) <= nearer && vertices.iter().any(|&v| movable(v as usize))
             };
-            for &(vertices, gap) in block.vertex_triangle.iter().filter(is_active) {
-                active.push(true, vertices, gap);
-            }
-            for &(vertices, gap) in block.edge_edge.iter().filter(is_active) {
-                active.push(false, vertices, gap);
-            }
+            active.vertex_triangle.extend(block.vertex_triangle.iter().filter(is_active).map(|pair| pair.0));
+            active.edge_edge.extend(block.edge_edge.iter().filter(is_active).map(|pair| pair.0));
         }
     }
 }
@@ -560,7 +595,7 @@ mod tests {
     #[test]
     fn every_vertex_edge_and_triangle_is_in_one_patch() {
         let (points, triangles) = sheet(12, Vec3::ZERO, 0);
-        let all = Neighborhood::new(&points, &triangles, |_| 0);
+        let all = Neighborhood::new(&points, &triangles, |_| 0, |_| true);
         assert_eq!([all.vertices.len(), all.edges.len(), all.triangles.len()], [144, 11 * 12 * 2 + 121, 242]);
         assert!(all.patches.len() > 6 && all.patches.iter().all(|patch| patch.triangles.len() <= PATCH));
         let covered: usize = all.patches.iter().map(|patch| patch.triangles.len()).sum();
@@ -587,7 +622,7 @@ mod tests {
             };
             rest.iter().enumerate().map(pose).collect()
         };
-        let mut all = Neighborhood::new(&rest, &triangles, |v| usize::from(v >= 81));
+        let mut all = Neighborhood::new(&rest, &triangles, |v| usize::from(v >= 81), |_| true);
         let (distance, mut seen, mut finds) = (0.2, 0, 0);
         for step in 0..60 {
             let (start, end) = (place(step), place(step + 1));
@@ -604,11 +639,7 @@ mod tests {
             });
         }
         assert!(seen > 1000, "{seen} pairs came near");
-        assert!(
-            finds < 60 * all.blocks.len() / 3,
-            "lists last: {finds} of {} were found anew",
-            120 * all.blocks.len()
-        );
+        assert!(finds < 60 * all.blocks.len() / 3, "lists last: {finds} of {} were found anew", 120 * all.blocks.len());
     }
 
     fn sorted_edges([a, b, c, d]: [u32; 4]) -> [u32; 4] {
@@ -618,7 +649,7 @@ mod tests {
     #[test]
     fn what_cannot_move_is_left_out() {
         let (points, triangles) = sheet(4, Vec3::ZERO, 0);
-        let mut all = Neighborhood::new(&points, &triangles, |_| 0);
+        let mut all = Neighborhood::new(&points, &triangles, |_| 0, |_| true);
         let flat: Vec<_> = points.iter().map(|x| *x * 0.3).collect();
         all.look(&Team::solo(), 1, (&flat, &flat), |_| true, 0.5);
         assert!(!all.active().is_empty());

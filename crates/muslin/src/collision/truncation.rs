@@ -4,9 +4,7 @@
 //! few. So the order is fixed.
 
 use super::candidates::Candidates;
-use super::guard::{
-    Breach, Held, Motion, Stencil, Verdict, check_reach, finite_motion, length_in, longest_of_kinds, pair_of, room_of,
-};
+use super::guard::{Breach, Held, Stencil, Verdict, check_finite, pair_of, room_of};
 use crate::math::Vec3;
 
 /// Part of a gap that a step leaves at least.
@@ -172,30 +170,11 @@ struct Step<'a, F> {
     movable: F,
     candidates: &'a Candidates,
     margin: f64,
-    /// How far vertices have come since the list was found, and how far it still reaches.
-    drift: f64,
-    reach: f64,
-    motion: Motion,
-    /// The motion about which others are short.
-    frame: Vec3<f64>,
-    /// The longest motion of a free vertex in the frame.
-    longest: f64,
 }
 
 impl<F: Fn(usize) -> bool> Step<'_, F> {
     fn stencil(&self, vertices: &[u32; 4], first_count: usize) -> Stencil {
         Stencil::gather(vertices, first_count, self.start, self.end)
-    }
-
-    /// The end of a vertex that wants to go to `end`, no farther than it may.
-    fn capped(&self, vertex: usize, end: Vec3<f64>) -> Option<Vec3<f64>> {
-        let d = end - self.start[vertex];
-        let length = length_in(self.frame, d);
-        (length > self.longest).then(|| {
-            // A little less, for the rounding of the sum.
-            let part = (self.longest / length * (1.0 - 1e-9)).max(0.0);
-            self.start[vertex] + (self.frame + (d - self.frame) * part)
-        })
     }
 }
 
@@ -205,12 +184,11 @@ impl Guard {
         Self::default()
     }
 
-    /// Changes `end` so that no pair touches between `start` and `end`.
+    /// Changes `end` so that no pair of `candidates` touches between `start` and `end`.
     ///
-    /// Vertices that are not `movable` stay where `end` has them. `candidates` is any list that still reaches from `start`
-    /// ([`Candidates::reach`]); no free vertex moves by more than half of that reach, or what scripted ones leave of it. If
-    /// afterwards no vertex is moved by more than `margin`, and none that ends where it began, [`certify`](super::certify)
-    /// holds. On an error `end` is as it was.
+    /// Vertices that are not `movable` stay where `end` has them. If afterwards no vertex is moved by more than `margin`, and none that ends where
+    /// it began, [`certify`](super::certify) holds. What is changed may come near what is not in the list: look again. On an
+    /// error `end` is as it was.
     pub fn hold(
         &mut self,
         start: &[Vec3<f64>],
@@ -219,50 +197,29 @@ impl Guard {
         candidates: &Candidates,
         margin: f64,
     ) -> Result<Held, Breach> {
-        let motion = finite_motion(start, end)?;
-        self.wanted.clear();
-        self.wanted.extend_from_slice(end);
-        let drift = candidates.drift(start);
-        let reach = candidates.reach_after(drift);
-        if 0.5 * reach <= margin || reach.is_nan() {
-            return Err(Breach::OutOfReach { reach, margin });
-        }
-        let longest = 0.5 * reach * (1.0 - 1e-9) - margin;
-        let mut step =
-            Step { start, end, movable, candidates, margin, drift, reach, motion, frame: Vec3::ZERO, longest };
-        // What all do together need not be cut, as long as nothing has to stay behind.
-        if motion.longest() > longest {
-            step.frame = motion.middle();
-            if let Ok(held) = self.hold_in_frame(&mut step) {
-                return Ok(held);
-            }
-            step.end.copy_from_slice(&self.wanted);
-            step.frame = Vec3::ZERO;
-        }
-        self.hold_in_frame(&mut step).inspect_err(|_| step.end.copy_from_slice(&self.wanted))
-    }
-
-    fn hold_in_frame<F: Fn(usize) -> bool>(&mut self, step: &mut Step<'_, F>) -> Result<Held, Breach> {
-        self.begin(step)?;
-        self.test_all(step)?;
-        if self.violations.is_empty() && self.held.capped == 0 {
-            return Ok(self.held);
-        }
-        self.truncate(step)?;
-        self.put_back(step)?;
-        self.push(step)?;
-        let motion = Motion::between(step.start, step.end);
-        check_reach(step.start, step.end, &step.movable, &motion, step.reach, step.margin)?;
-        self.sum_up(step);
-        Ok(self.held)
-    }
-
-    /// Clears the books, and cuts motions that are too long for the list.
-    fn begin<F: Fn(usize) -> bool>(&mut self, step: &mut Step<'_, F>) -> Result<(), Breach> {
-        let count = step.start.len();
+        check_finite(start, end)?;
         self.held = Held::default();
         self.round = 0;
         self.violations.clear();
+        let mut step = Step { start, end, movable, candidates, margin };
+        for (list, first_count) in candidates.lists() {
+            for vertices in list {
+                self.test(&step, vertices, first_count)?;
+            }
+        }
+        // Most steps are certain as they are.
+        if self.violations.is_empty() {
+            return Ok(self.held);
+        }
+        self.wanted.clear();
+        self.wanted.extend_from_slice(step.end);
+        self.change(&mut step).inspect_err(|_| step.end.copy_from_slice(&self.wanted))?;
+        self.sum_up(&step);
+        Ok(self.held)
+    }
+
+    fn change<F: Fn(usize) -> bool>(&mut self, step: &mut Step<'_, F>) -> Result<(), Breach> {
+        let count = step.start.len();
         self.planes.clear();
         self.moved_in.clear();
         self.moved_in.resize(count, 0);
@@ -270,40 +227,9 @@ impl Guard {
         self.parts.resize(count, 1.0);
         self.ranks.clear();
         self.ranks.extend((0..count).map(|vertex| if (step.movable)(vertex) { u32::MAX } else { 0 }));
-        step.motion = Motion::between(step.start, step.end);
-        step.longest = 0.5 * step.reach * (1.0 - 1e-9) - step.margin;
-        if step.motion.longest() <= step.longest {
-            return Ok(());
-        }
-        let (free, scripted) = longest_of_kinds(step.start, step.end, &step.movable, step.frame);
-        step.longest = (0.5 * step.reach).min(step.reach - scripted.0) * (1.0 - 1e-9) - step.margin;
-        if step.longest <= 0.0 {
-            return Err(Breach::TooFast { vertex: scripted.1, length: scripted.0, reach: step.reach });
-        }
-        if free.0 > step.longest {
-            for vertex in (0..count).filter(|&vertex| (step.movable)(vertex)) {
-                if let Some(end) = step.capped(vertex, step.end[vertex]) {
-                    step.end[vertex] = end;
-                    self.held.capped += 1;
-                }
-            }
-            step.motion = Motion::between(step.start, step.end);
-        }
-        Ok(())
-    }
-
-    /// Tests all pairs that motions as long as these can bring together.
-    fn test_all<F: Fn(usize) -> bool>(&mut self, step: &Step<'_, F>) -> Result<(), Breach> {
-        let spread = step.drift + step.motion.spread();
-        let nearer = (2.0 * spread + room_of(step.margin)) * (1.0 + 8.0 * f64::EPSILON);
-        for (list, gaps, first_count) in step.candidates.lists() {
-            for (vertices, &gap) in list.iter().zip(gaps) {
-                if f64::from(gap) <= nearer {
-                    self.test(step, vertices, first_count)?;
-                }
-            }
-        }
-        Ok(())
+        self.truncate(step)?;
+        self.put_back(step)?;
+        self.push(step)
     }
 
     /// Tests all pairs of vertices that were moved in this round, and keeps those violations that it did not touch.
@@ -312,7 +238,7 @@ impl Guard {
         let is_moved = |vertices: &[u32; 4]| vertices.iter().any(|&vertex| moved_in[vertex as usize] == round);
         self.violations.retain(|violation| !is_moved(&violation.vertices));
         let mut outcome = Ok(());
-        for (list, _, first_count) in step.candidates.lists() {
+        for (list, first_count) in step.candidates.lists() {
             for vertices in list.iter().filter(|vertices| is_moved(vertices)) {
                 outcome = outcome.and_then(|()| self.test(step, vertices, first_count));
             }
@@ -393,12 +319,11 @@ impl Guard {
                 continue;
             }
             let start = step.start[vertex];
-            let shortened = match part {
+            let end = match part {
                 1.0 => step.end[vertex],
                 0.0 => start,
                 _ => start + (step.end[vertex] - start) * part,
             };
-            let end = step.capped(vertex, shortened).unwrap_or(shortened);
             if end != step.end[vertex] {
                 step.end[vertex] = end;
                 self.moved_in[vertex] = self.round;

@@ -78,7 +78,12 @@ impl Separation {
         let middle = lengths.len() / 2;
         let edge = if lengths.is_empty() { 1.0 } else { *lengths.select_nth_unstable_by(middle, f64::total_cmp).1 };
         Some(Self {
-            neighborhood: Neighborhood::new(&model.initial_positions, &model.triangles, |v| model.cloth_of(v)),
+            neighborhood: Neighborhood::new(
+                &model.initial_positions,
+                &model.triangles,
+                |v| model.cloth_of(v),
+                |_| true,
+            ),
             guard: Guard::new(),
             start: Vec::new(),
             end: Vec::new(),
@@ -137,7 +142,7 @@ impl Separation {
         let mut separated = Separated { contacts: self.contacts.len(), held: 0 };
         for _ in 0..ROUNDS {
             if !std::mem::take(&mut is_known) {
-                self.look(context, rules);
+                self.look_again(context, rules);
             }
             if self.neighborhood.active().is_empty() {
                 return Ok(separated);
@@ -158,7 +163,7 @@ impl Separation {
                 *y = *x;
             }
         }
-        self.look(context, rules);
+        self.look_again(context, rules);
         let (w, active) = (&self.inverse_masses, self.neighborhood.active());
         let held = self.guard.hold(&self.start, &mut self.end, |vertex| w[vertex] > 0.0, active, margin);
         match held {
@@ -191,10 +196,21 @@ impl Separation {
 
     /// Finds the pairs that may come to touch.
     fn look(&mut self, context: &Context<'_>, rules: &SelfContact) {
-        let distance = rules.thickness + 16.0 * rounding(&self.start);
-        let w = &self.inverse_masses;
-        let step = (&self.start[..], &self.end[..]);
+        let distance = self.reach(rules);
+        let (w, step) = (&self.inverse_masses, (&self.start[..], &self.end[..]));
         self.neighborhood.look(context.team, context.threads, step, |vertex| w[vertex] > 0.0, distance);
+    }
+
+    /// The same once the end has changed.
+    fn look_again(&mut self, context: &Context<'_>, rules: &SelfContact) {
+        let distance = self.reach(rules);
+        let (w, step) = (&self.inverse_masses, (&self.start[..], &self.end[..]));
+        self.neighborhood.look_again(context.team, context.threads, step, |vertex| w[vertex] > 0.0, distance);
+    }
+
+    /// How near pairs have to come to be looked at, in m.
+    fn reach(&self, rules: &SelfContact) -> f64 {
+        rules.thickness + 16.0 * rounding(&self.start)
     }
 
     /// The pairs that are too near now or at the end of the substep.
@@ -295,15 +311,6 @@ fn breach_error(model: &Model, breach: Breach) -> StepError {
     match breach {
         Breach::Touching(found) => StepError::Contact { what: format!("{} touch", pair(found)) },
         Breach::Pair(found) => StepError::Contact { what: format!("{} would pass through each other", pair(found)) },
-        Breach::TooFast { vertex, length, reach } => StepError::Contact {
-            what: format!(
-                "vertex {} is led by {length:.3e} m in one substep, where {reach:.3e} m are safe",
-                name(vertex)
-            ),
-        },
-        Breach::OutOfReach { .. } => {
-            StepError::Contact { what: "positions are too large for their rounding".to_owned() }
-        }
         Breach::NotFinite(vertex) => StepError::non_finite(model, vertex as usize),
     }
 }
