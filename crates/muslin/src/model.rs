@@ -1,5 +1,7 @@
 //! The compiled, immutable side of a simulation: a scene as batches of elements, masses, pins and bodies.
 
+mod start;
+
 use std::fmt;
 use std::ops::Range;
 
@@ -238,6 +240,7 @@ impl Model {
         }
         model.find_contact_edges();
         model.warn_of_starts_inside(&mut problems);
+        model.refuse_cut_starts(&mut problems);
         warn_of_idle_wind(scene, &mut problems);
         warn_of_unused_models(scene, &mut problems);
         warn_of_weak_sheets(scene, &mut problems);

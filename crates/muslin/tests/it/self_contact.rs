@@ -1,0 +1,328 @@
+//! Cloth with cloth and with itself: what is guaranteed, and mechanics with a known answer.
+
+use muslin::Simulation;
+use muslin::collision::count_intersections;
+use muslin::math::Vec3;
+use muslin::model::{Model, Problem};
+use muslin::output::Diagnostics;
+use muslin::solver::StepError;
+
+use crate::common::{advance, center, run, scene, simulation, simulation_on};
+
+const GRAVITY: f64 = 9.81;
+
+/// Every family of solvers, with settings that are stable for the sheets here.
+const SOLVERS: [&str; 7] = [
+    r#"kind = "xpbd", substeps = 10"#,
+    r#"kind = "xpbd", substeps = 10, precision = "f64""#,
+    r#"kind = "pbd", substeps = 10"#,
+    r#"kind = "explicit", substeps = 60"#,
+    r#"kind = "vbd", substeps = 4"#,
+    r#"kind = "newton", substeps = 2"#,
+    r#"kind = "projective", substeps = 2"#,
+];
+
+/// A sheet that stands nearly upright and falls: it collapses into folds upon itself.
+fn collapsing(solver: &str, contact: &str) -> String {
+    format!(
+        r#"
+        fps = 60
+        solver = {{ {solver} }}
+        contact = {{ {contact} }}
+        [[cloth]]
+        grid = {{ size = [0.2, 0.4], cells = [6, 12] }}
+        rotate = [88, 7, 0]
+        translate = [0, 0.21, 0]
+        velocity = [0, -2, 0]
+        material = {{ damping = 1, stretch = {{ stiffness = 60 }}, bend = {{ stiffness = 1e-5 }} }}
+        [[collider]]
+        plane = {{ point = [0, 0, 0], normal = [0, 1, 0] }}
+        "#
+    )
+}
+
+const CONTACT: &str = "self_contact = true, thickness = 4e-3, friction = 0.3";
+
+/// Cuts in the positions as they are, and as they are written in single precision.
+fn cuts(simulation: &Simulation) -> usize {
+    let (triangles, x) = (&simulation.model().triangles, &simulation.state().positions);
+    let rounded: Vec<Vec3<f64>> = x.iter().map(|x| x.cast::<f32>().cast::<f64>()).collect();
+    count_intersections(triangles, x) + count_intersections(triangles, &rounded)
+}
+
+fn problems(text: &str) -> Vec<Problem> {
+    Model::compile(&scene(text), &mut |_| Err(String::new())).expect_err("a bad start")
+}
+
+#[test]
+fn a_collapsing_sheet_never_cuts_itself_with_any_solver() {
+    for solver in SOLVERS {
+        let mut simulation = simulation(&collapsing(solver, CONTACT));
+        for frame in 1..=40 {
+            advance(&mut simulation);
+            assert_eq!(cuts(&simulation), 0, "{solver}: frame {frame}");
+        }
+        assert_eq!(simulation.diagnose().intersections, Some(0), "{solver}: the report says so too");
+    }
+}
+
+#[test]
+fn without_self_contact_the_same_sheet_does_cut_itself() {
+    let mut simulation = simulation(&collapsing(SOLVERS[0], "self_contact = false, thickness = 4e-3"));
+    let most = (0..40).map(|_| {
+        advance(&mut simulation);
+        cuts(&simulation)
+    });
+    let most = most.max().expect("frames");
+    assert!(most > 10, "the scene tests little: {most} cuts at most");
+}
+
+#[test]
+fn zero_thickness_and_thickness_beyond_an_edge_hold_as_well() {
+    // The edges are 33 mm long.
+    for (thickness, solver) in [(0.0, SOLVERS[0]), (0.05, SOLVERS[0]), (0.0, SOLVERS[5]), (0.05, SOLVERS[5])] {
+        let contact = format!("self_contact = true, thickness = {thickness:?}, friction = 0.3");
+        let mut simulation = simulation(&collapsing(solver, &contact));
+        for frame in 1..=40 {
+            advance(&mut simulation);
+            assert_eq!(cuts(&simulation), 0, "{thickness} m, {solver}: frame {frame}");
+        }
+    }
+}
+
+#[test]
+fn the_bits_depend_neither_on_threads_nor_on_a_snapshot() {
+    for solver in SOLVERS {
+        let text = collapsing(solver, CONTACT);
+        let mut alone = simulation_on(&text, 1);
+        run(&mut alone, 10);
+        let (snapshot, frame) = (alone.state().clone(), alone.frame());
+        run(&mut alone, 10);
+        for threads in [2, 3] {
+            let mut together = simulation_on(&text, threads);
+            run(&mut together, 20);
+            assert_eq!(together.state().hash(), alone.state().hash(), "{solver}: {threads} threads and one");
+        }
+        let mut resumed = simulation_on(&text, 2);
+        resumed.restore(snapshot, frame).expect("the snapshot fits");
+        run(&mut resumed, 10);
+        assert_eq!(resumed.state(), alone.state(), "{solver}: resumed");
+    }
+}
+
+/// A patch that lies on a larger sheet, all of which is held, in gravity that pulls as on a slope towards +x.
+fn on_a_held_sheet(solver: &str, slope_degrees: f64, friction: f64) -> Simulation {
+    const THICKNESS: f64 = 2e-3;
+    let t = slope_degrees.to_radians();
+    let gravity = [GRAVITY * libm::sin(t), -GRAVITY * libm::cos(t), 0.0];
+    simulation(&format!(
+        r#"
+        fps = 60
+        gravity = {gravity:?}
+        solver = {{ {solver} }}
+        contact = {{ self_contact = true, thickness = {THICKNESS}, friction = {friction} }}
+        [[cloth]]
+        grid = {{ size = [0.1, 0.1], cells = [4, 4] }}
+        translate = [-0.3, {THICKNESS}, 0.007]
+        [[cloth]]
+        grid = {{ size = [1.0, 0.3], cells = [20, 6] }}
+        pins = [{{ select = "all" }}]
+        "#
+    ))
+}
+
+/// The patch is the first cloth: its centre from that of all, which it shares with what does not move.
+fn patch_center(simulation: &Simulation) -> Vec3<f64> {
+    let vertices: Vec<_> = simulation.in_user_order(0, &simulation.state().positions).collect();
+    vertices.iter().fold(Vec3::ZERO, |sum, x| sum + *x) * (1.0 / vertices.len() as f64)
+}
+
+/// As on a plane (`friction.rs`): it sticks below atan μ, and slides above with a = g (sin − μ cos).
+///
+/// With backward steps, x(t) = a t (t + h)/2 and v = a t; the tolerance is that of the test on a plane.
+#[test]
+fn cloth_on_cloth_sticks_below_the_angle_of_friction_and_slides_above_as_a_block_does() {
+    for solver in [r#"kind = "xpbd", substeps = 20, precision = "f64""#, r#"kind = "xpbd", substeps = 20"#] {
+        for (friction, degrees) in [(0.3, 10.0), (0.3, 16.0), (0.3, 18.0), (0.5, 45.0), (0.0, 5.0)] {
+            let mut simulation = on_a_held_sheet(solver, degrees, friction);
+            let start = patch_center(&simulation);
+            run(&mut simulation, 24);
+            let moved = patch_center(&simulation).x - start.x;
+            let t = f64::to_radians(degrees);
+            let a = GRAVITY * (libm::sin(t) - friction * libm::cos(t));
+            let (time, step) = (24.0 / 60.0, 1.0 / 1200.0);
+            let expected = 0.5 * a * time * (time + step);
+            if a <= 0.0 {
+                assert!(moved.abs() < 1e-5, "{solver}, μ = {friction}, {degrees}°: crept {moved:e} m in 0.4 s");
+            } else {
+                let error = (moved / expected - 1.0).abs();
+                assert!(error < 5e-3, "{solver}, μ = {friction}, {degrees}°: {moved} m, expected {expected}");
+            }
+        }
+    }
+}
+
+#[test]
+fn two_sheets_on_the_ground_are_still_for_a_minute() {
+    for solver in [r#"kind = "xpbd", substeps = 10"#, r#"kind = "vbd", substeps = 2"#] {
+        let mut simulation = simulation(&format!(
+            r#"
+            solver = {{ {solver} }}
+            contact = {{ self_contact = true, thickness = 2e-3, friction = 0.3 }}
+            [[cloth]]
+            grid = {{ size = [0.3, 0.3], cells = [6, 6] }}
+            translate = [0, 0.01, 0]
+            [[cloth]]
+            grid = {{ size = [0.2, 0.2], cells = [4, 4] }}
+            translate = [0.01, 0.02, 0.02]
+            rotate = [0, 30, 0]
+            [[collider]]
+            plane = {{ point = [0, 0, 0], normal = [0, 1, 0] }}
+            "#
+        ));
+        run(&mut simulation, 60);
+        let mut fastest = 0.0_f64;
+        let start = center(&simulation);
+        for _ in 0..3600 {
+            advance(&mut simulation);
+            fastest = fastest.max(simulation.diagnose().max_speed);
+        }
+        assert!(fastest < 1e-3, "{solver}: {fastest:e} m/s in 60 s of lying still");
+        let drift = (center(&simulation) - start).norm();
+        assert!(drift < 1e-4, "{solver}: drifted by {drift:e} m");
+        assert_eq!(cuts(&simulation), 0, "{solver}");
+    }
+}
+
+/// With steps that solve the springs, as in the test of bodies (`friction.rs`), no frame has more energy than the one before.
+#[test]
+fn a_collapsing_sheet_gains_no_energy() {
+    for friction in [0.0, 0.5] {
+        let contact = format!("self_contact = true, thickness = 4e-3, friction = {friction:?}");
+        let mut simulation = simulation(&collapsing(r#"kind = "xpbd", substeps = 100, precision = "f64""#, &contact));
+        let total = |d: &Diagnostics| d.kinetic_energy + d.elastic_energy + d.gravity_energy;
+        let mut last = total(&simulation.diagnose());
+        for frame in 1..=60 {
+            advance(&mut simulation);
+            let now = total(&simulation.diagnose());
+            assert!(now <= last + 1e-12, "μ = {friction}: {last} J became {now} J in frame {frame}");
+            last = now;
+        }
+    }
+}
+
+/// A small sheet, led downwards by all its vertices, over a larger one.
+fn led_into(solver: &str, held: &str) -> Simulation {
+    simulation(&format!(
+        r#"
+        solver = {{ {solver} }}
+        contact = {{ self_contact = true, thickness = 3e-3, friction = 0.3 }}
+        [[cloth]]
+        name = "stamp"
+        grid = {{ size = [0.1, 0.1], cells = [2, 2] }}
+        translate = [0, 0.02, 0]
+        pins = [{{ select = "all", path = [{{ time = 0 }}, {{ time = 0.5, offset = [0, -0.12, 0] }}] }}]
+        [[cloth]]
+        name = "sheet"
+        grid = {{ size = [0.4, 0.4], cells = [12, 12] }}
+        material = {{ stretch = {{ stiffness = 60 }} }}
+        pins = [{{ select = "{held}" }}]
+        "#
+    ))
+}
+
+#[test]
+fn what_is_led_into_cloth_pushes_it_ahead() {
+    for solver in SOLVERS {
+        let mut simulation = led_into(solver, "corners");
+        for frame in 1..=30 {
+            advance(&mut simulation);
+            assert_eq!(cuts(&simulation), 0, "{solver}: frame {frame}");
+        }
+        let sheet: Vec<_> = simulation.in_user_order(1, &simulation.state().positions).collect();
+        let middle = sheet[sheet.len() / 2];
+        assert!(middle.y < -0.1, "{solver}: the middle is at {} m, the stamp at -0.1 m", middle.y);
+    }
+}
+
+#[test]
+fn what_is_led_into_held_cloth_is_an_error_that_names_both() {
+    let mut simulation = led_into(SOLVERS[0], "all");
+    let error = (0..30).find_map(|_| {
+        let before = simulation.state().clone();
+        simulation.advance().err().map(|error| (error, before))
+    });
+    let (error, before) = error.expect("there is no way past");
+    assert!(matches!(error, StepError::Contact { .. }), "{error}");
+    let said = error.to_string();
+    assert!(said.contains("\"stamp\"") && said.contains("\"sheet\""), "{said}");
+    assert_eq!(*simulation.state(), before, "an error leaves the state as it was");
+}
+
+#[test]
+fn cloths_that_cut_each_other_at_the_start_are_refused_by_name() {
+    let text = |self_contact: bool| {
+        format!(
+            r#"
+            contact = {{ self_contact = {self_contact} }}
+            [[cloth]]
+            name = "flat"
+            grid = {{ size = [1, 1], cells = [1, 1] }}
+            [[cloth]]
+            name = "upright"
+            grid = {{ size = [0.5, 0.5], cells = [1, 1] }}
+            rotate = [90, 0, 0]
+            translate = [0.1, 0.013, 0.1]
+            "#
+        )
+    };
+    // The upright sheet meets the plane of the other along z = 0.1, from x = −0.15 to 0.35: both triangles of both have a part.
+    let found = problems(&text(true));
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].place, "cloth[1]");
+    let said = &found[0].message;
+    assert!(said.contains("triangle 0 of cloth \"flat\" and 0 of \"upright\""), "{said}");
+    assert!(said.starts_with(char::is_numeric) && said.contains("pairs of triangles cut each other at the start"), "{said}");
+    run(&mut simulation(&text(false)), 1);
+}
+
+#[test]
+fn many_cuts_are_counted_and_a_few_named() {
+    let found = problems(
+        r#"
+        contact = { self_contact = true }
+        [[cloth]]
+        name = "flat"
+        grid = { size = [1, 1], cells = [10, 10] }
+        [[cloth]]
+        name = "upright"
+        grid = { size = [1, 1], cells = [10, 10] }
+        rotate = [90, 0, 0]
+        translate = [0.01, 0.013, 0.02]
+        "#,
+    );
+    let said = &found[0].message;
+    assert_eq!(said.matches("of cloth \"flat\"").count(), 4, "{said}");
+    assert!(said.contains("; and "), "{said}");
+}
+
+#[test]
+fn cloths_that_touch_at_the_start_are_refused_by_name() {
+    // Two sheets side by side, with a seam of vertices in the same places.
+    let found = problems(
+        r#"
+        contact = { self_contact = true }
+        [[cloth]]
+        name = "left"
+        grid = { size = [1, 1], cells = [4, 4] }
+        [[cloth]]
+        name = "right"
+        grid = { size = [1, 1], cells = [4, 4] }
+        translate = [1, 0, 0]
+        "#,
+    );
+    assert_eq!((found.len(), found[0].place.as_str()), (1, "cloth[1]"), "{found:?}");
+    let said = &found[0].message;
+    assert!(said.contains("pairs touch at the start"), "{said}");
+    assert!(said.contains("vertex 4 of cloth \"left\" and the triangle of vertices"), "{said}");
+}
