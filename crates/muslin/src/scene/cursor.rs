@@ -106,13 +106,6 @@ impl<'n, 'r> Table<'n, 'r> {
         self.report.error(mark, path, message);
     }
 
-    /// Reports that the value of a key will not have its effect.
-    pub(super) fn value_warning(&mut self, key: &'static str, message: impl Into<String>) {
-        let path = self.path_of(key);
-        let mark = self.find(key).map_or(self.mark, |field| &field.node.mark);
-        self.report.warning(mark, path, message);
-    }
-
     fn find(&self, key: &str) -> Option<&'n Field> {
         self.fields.iter().find(|field| field.key == key)
     }

@@ -190,10 +190,6 @@ impl Report {
         self.note(Severity::Error, mark, path.into(), message.into());
     }
 
-    pub(super) fn warning(&mut self, mark: &Mark, path: impl Into<String>, message: impl Into<String>) {
-        self.note(Severity::Warning, mark, path.into(), message.into());
-    }
-
     fn note(&mut self, severity: Severity, mark: &Mark, path: String, message: String) {
         if self.notes.len() < Self::MOST {
             self.notes.push(Note { severity, mark: mark.clone(), path, message });
