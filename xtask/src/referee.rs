@@ -84,7 +84,8 @@ fn python() -> Result<std::path::PathBuf, Failure> {
 }
 
 fn simulate<'a>(scene: &str, out: &Path, arguments: impl IntoIterator<Item = &'a str>) -> Result<(), Failure> {
-    let fixed = ["run", "--quiet", "--release", "--", "run", scene, "--formats", "npy,obj", "--preview", "none", "--quiet"];
+    let fixed =
+        ["run", "--quiet", "--release", "--", "run", scene, "--formats", "npy,obj", "--preview", "none", "--quiet"];
     run_program(cargo(fixed).args(arguments).arg("--out").arg(out))
 }
 

@@ -1,8 +1,8 @@
 //! `cargo xtask validate`: mechanics with a known answer, in an optimised build; and the whole of it also has other people's software
 //! look for cloth that cuts cloth, in every built-in scene with self-contact.
 
-use crate::{Failure, referee};
 use crate::shell::{cargo, root, run as run_program, target};
+use crate::{Failure, referee};
 
 /// The whole suite writes the committed report; a part of it writes beside the build, so that it cannot replace the whole.
 pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {

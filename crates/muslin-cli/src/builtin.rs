@@ -17,9 +17,9 @@ macro_rules! builtins {
 }
 
 /// Every built-in scene, in the order in which a person is shown them.
-pub(crate) const BUILTINS: &[Builtin] =
-    builtins![
-    "drape", "hanging", "flag", "curtain", "box_edge", "twist", "swing", "sleeve", "twirl", "tower", "ring", "spike", "bar", "press"
+pub(crate) const BUILTINS: &[Builtin] = builtins![
+    "drape", "hanging", "flag", "curtain", "box_edge", "twist", "swing", "sleeve", "twirl", "tower", "ring", "spike",
+    "bar", "press"
 ];
 
 impl Builtin {

@@ -59,7 +59,11 @@ impl Model {
         let edges = near.edge_edge.iter().filter(|pair| !(distance_of_edges(pair) > radius));
         let count = faces.clone().count() + edges.clone().count();
         let faces = faces.map(|&[a, b, c, d]| {
-            (a, b, format!("{} and the triangle of vertices {}", self.name_vertices(&[a]), self.name_vertices(&[b, c, d])))
+            (
+                a,
+                b,
+                format!("{} and the triangle of vertices {}", self.name_vertices(&[a]), self.name_vertices(&[b, c, d])),
+            )
         });
         let edges = edges.map(|&[a, b, c, d]| {
             (a, c, format!("the edges of vertices {} and {}", self.name_vertices(&[a, b]), self.name_vertices(&[c, d])))

@@ -166,7 +166,10 @@ fn cloth_on_cloth_sticks_below_the_angle_of_friction_and_slides_above_as_a_block
             if libm::tan(f64::to_radians(degrees)) < friction {
                 assert!(moved.abs() < 1e-5, "{solver}, μ = {friction}, {degrees}°: crept {moved:e} m in 0.4 s");
             } else {
-                assert!(error.abs() < 5e-3, "{solver}, μ = {friction}, {degrees}°: {moved} m, off by {error:e} of friction");
+                assert!(
+                    error.abs() < 5e-3,
+                    "{solver}, μ = {friction}, {degrees}°: {moved} m, off by {error:e} of friction"
+                );
             }
         }
     }
@@ -292,7 +295,10 @@ fn cloths_that_cut_each_other_at_the_start_are_refused_by_name() {
     assert_eq!(found[0].place, "cloth[1]");
     let said = &found[0].message;
     assert!(said.contains("triangle 0 of cloth \"flat\" and 0 of \"upright\""), "{said}");
-    assert!(said.starts_with(char::is_numeric) && said.contains("pairs of triangles cut each other at the start"), "{said}");
+    assert!(
+        said.starts_with(char::is_numeric) && said.contains("pairs of triangles cut each other at the start"),
+        "{said}"
+    );
     run(&mut simulation(&text(false)), 1);
 }
 
