@@ -23,7 +23,7 @@ struct Case {
 /// Quick runs of built-in scenes with coarser cloth; the last of each is what would happen without self-contact.
 const CASES: &[Case] = &[
     Case { name: "bar", scene: "bar", frames: 90, settings: &["cloth.0.grid.cells=[16,32]"], expected: "none" },
-    // Each of its 20 substeps is a frame.
+    // Every substep, of a millisecond, is a frame.
     Case {
         name: "bar_substeps",
         scene: "bar",
