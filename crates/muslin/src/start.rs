@@ -4,9 +4,9 @@
 //! the start would do so for ever, held in place by the same rule that keeps others from it. And what touches is on neither side
 //! of the other: nothing says on which it should stay.
 
-use super::{Model, Problems};
 use crate::collision::{Candidates, Search, find_intersections, point_triangle, segment_segment};
 use crate::math::Vec3;
+use crate::model::Model;
 use crate::parallel::Team;
 
 /// So many are named; the rest is counted.
@@ -15,36 +15,38 @@ const NAMED: usize = 4;
 /// Nearer than this part of the largest coordinate, two places may be one when they are written in single precision: four of its units.
 const TOUCHING: f64 = 4.0 * f32::EPSILON as f64;
 
-impl Model {
-    /// Refuses a start of which self-contact could promise nothing.
-    pub(super) fn refuse_cut_starts(&self, problems: &mut Problems) {
-        if self.self_contact.is_none() {
-            return;
-        }
-        let (pairs, count) = find_intersections(&self.triangles, &self.initial_positions, NAMED);
-        if let Some(first) = pairs.first() {
-            let named: Vec<String> = pairs.iter().map(|pair| self.name_triangles(*pair)).collect();
-            let (cut, rest) = (if count == 1 { "pair" } else { "pairs" }, count - named.len());
-            let rest = if rest == 0 { String::new() } else { format!("; and {rest} more") };
-            problems.error(
-                format!("cloth[{}]", self.cloth_of_triangle(first[1])),
-                format!(
-                    "{count} {cut} of triangles cut each other at the start, and contact.self_contact keeps apart only what is apart: {}{rest}; \
-                     move the cloths, mend the mesh, or set contact.self_contact = false",
-                    named.join("; ")
-                ),
-            );
-            return;
-        }
-        self.refuse_touching_starts(problems);
+/// Why a start cannot be one of self-contact, where it cannot: the scene key, and what is wrong and what to do.
+pub(crate) fn refusal(model: &Model) -> Option<(String, String)> {
+    model.self_contact.as_ref()?;
+    let start = Start { model };
+    start.cuts().or_else(|| start.touches())
+}
+
+struct Start<'a> {
+    model: &'a Model,
+}
+
+impl Start<'_> {
+    fn cuts(&self) -> Option<(String, String)> {
+        let (pairs, count) = find_intersections(&self.model.triangles, &self.model.initial_positions, NAMED);
+        let first = pairs.first()?;
+        let named: Vec<String> = pairs.iter().map(|pair| self.name_triangles(*pair)).collect();
+        let (cut, rest) = (if count == 1 { "pair" } else { "pairs" }, count - named.len());
+        let rest = if rest == 0 { String::new() } else { format!("; and {rest} more") };
+        let message = format!(
+            "{count} {cut} of triangles cut each other at the start, and contact.self_contact keeps apart only what is apart: {}{rest}; \
+             move the cloths, mend the mesh, or set contact.self_contact = false",
+            named.join("; ")
+        );
+        Some((format!("cloth[{}]", self.cloth_of_triangle(first[1])), message))
     }
 
-    fn refuse_touching_starts(&self, problems: &mut Problems) {
-        let x = &self.initial_positions;
+    fn touches(&self) -> Option<(String, String)> {
+        let x = &self.model.initial_positions;
         let size = x.iter().map(|x| x.x.abs().max(x.y.abs()).max(x.z.abs())).fold(0.0, f64::max);
         let radius = TOUCHING * size;
         let mut near = Candidates::default();
-        Search::new(x.len(), &self.triangles).find(&Team::solo(), 1, x, |_| true, radius, &mut near);
+        Search::new(x.len(), &self.model.triangles).find(&Team::solo(), 1, x, |_| true, radius, &mut near);
         let at = |pair: &[u32; 4]| pair.map(|v| x[v as usize]);
         let distance_to_triangle = |pair: &[u32; 4]| {
             let [a, rest @ ..]: [Vec3<f64>; 4] = at(pair);
@@ -54,9 +56,8 @@ impl Model {
             let [a, b, c, d] = at(pair);
             segment_segment([a, b], [c, d]).distance
         };
-        // Not `<= radius`: where coordinates overflow it is NaN.
-        let faces = near.vertex_triangle.iter().filter(|pair| !(distance_to_triangle(pair) > radius));
-        let edges = near.edge_edge.iter().filter(|pair| !(distance_of_edges(pair) > radius));
+        let faces = near.vertex_triangle.iter().filter(|pair| distance_to_triangle(pair) <= radius);
+        let edges = near.edge_edge.iter().filter(|pair| distance_of_edges(pair) <= radius);
         let count = faces.clone().count() + edges.clone().count();
         let faces = faces.map(|&[a, b, c, d]| {
             (
@@ -69,37 +70,35 @@ impl Model {
             (a, c, format!("the edges of vertices {} and {}", self.name_vertices(&[a, b]), self.name_vertices(&[c, d])))
         });
         let named: Vec<_> = faces.chain(edges).take(NAMED).collect();
-        let Some((first, second, _)) = named.first() else { return };
+        let (first, second, _) = named.first()?;
         let cloth = self.cloth_of_vertex(*first.max(second));
         let rest = if count == named.len() { String::new() } else { format!("; and {} more", count - named.len()) };
         let named: Vec<&str> = named.iter().map(|(_, _, name)| name.as_str()).collect();
-        problems.error(
-            format!("cloth[{cloth}]"),
-            format!(
-                "{count} {} at the start (nearer than {radius:.1e} m), and contact.self_contact keeps apart only what is apart: {}{rest}; \
-                 move the cloths apart, join the vertices of a seam in the mesh, or set contact.self_contact = false",
-                if count == 1 { "pair touches" } else { "pairs touch" },
-                named.join("; ")
-            ),
+        let message = format!(
+            "{count} {} at the start (nearer than {radius:.1e} m), and contact.self_contact keeps apart only what is apart: {}{rest}; \
+             move the cloths apart, join the vertices of a seam in the mesh, or set contact.self_contact = false",
+            if count == 1 { "pair touches" } else { "pairs touch" },
+            named.join("; ")
         );
+        Some((format!("cloth[{cloth}]"), message))
     }
 
     fn cloth_of_vertex(&self, vertex: u32) -> usize {
-        self.cloths.partition_point(|cloth| cloth.vertices.end <= vertex as usize)
+        self.model.cloths.partition_point(|cloth| cloth.vertices.end <= vertex as usize)
     }
 
     fn cloth_of_triangle(&self, triangle: u32) -> usize {
-        self.cloth_of_vertex(self.triangles[triangle as usize][0])
+        self.cloth_of_vertex(self.model.triangles[triangle as usize][0])
     }
 
     /// Triangles as the user numbers them: cloths keep the order of theirs.
     fn name_triangles(&self, pair: [u32; 2]) -> String {
         let [first, second] = pair.map(|triangle| {
             let cloth = self.cloth_of_triangle(triangle);
-            let before: usize = self.cloths[..cloth].iter().map(|cloth| cloth.mesh.triangles.len()).sum();
+            let before: usize = self.model.cloths[..cloth].iter().map(|cloth| cloth.mesh.triangles.len()).sum();
             (cloth, triangle as usize - before)
         });
-        let name = |cloth: usize| &self.cloths[cloth].name;
+        let name = |cloth: usize| &self.model.cloths[cloth].name;
         if first.0 == second.0 {
             format!("triangles {} and {} of cloth {:?}", first.1, second.1, name(first.0))
         } else {
@@ -108,8 +107,8 @@ impl Model {
     }
 
     fn name_vertices(&self, vertices: &[u32]) -> String {
-        let numbers: Vec<String> = vertices.iter().map(|&v| self.user_vertex(v as usize).1.to_string()).collect();
-        let cloth = vertices.first().map_or("", |&v| self.user_vertex(v as usize).0);
+        let numbers: Vec<String> = vertices.iter().map(|&v| self.model.user_vertex(v as usize).1.to_string()).collect();
+        let cloth = vertices.first().map_or("", |&v| self.model.user_vertex(v as usize).0);
         let word = if numbers.len() == 1 { "vertex " } else { "" };
         format!("{word}{} of cloth {cloth:?}", numbers.join(", "))
     }
