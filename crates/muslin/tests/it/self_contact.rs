@@ -156,8 +156,8 @@ const SLIDING: [&str; 2] = [r#"kind = "xpbd", substeps = 20, precision = "f64""#
 
 /// As on a plane (`friction.rs`): it sticks below atan μ, and slides above it.
 ///
-/// The tolerance is half a per cent of the friction: the sweeps of a substep end before neighbouring contacts agree on their shares (with 32
-/// of them instead of 4 the error at 18° is a tenth).
+/// The tolerance is half a per cent of the friction: the sweeps of a substep end before neighbouring contacts agree on their shares. Measured
+/// at 18°: 0.14 % with the 4 sweeps there are, below 0.05 % with 32.
 #[test]
 fn cloth_on_cloth_sticks_below_the_angle_of_friction_and_slides_above_as_a_block_does() {
     for solver in SLIDING {
