@@ -4,6 +4,7 @@
 
 mod gallery;
 mod readers;
+mod referee;
 mod shell;
 mod test;
 mod tidy;
@@ -33,7 +34,7 @@ struct Command {
 const COMMANDS: &[Command] = &[
     Command {
         name: "test",
-        arguments: "[--only fmt,tidy,clippy,unit,docs,readers]",
+        arguments: "[--only fmt,tidy,clippy,unit,docs,readers,referee]",
         summary: "runs everything that must pass before a change goes in, or only the named stages",
         run: test::run,
     },

@@ -45,7 +45,7 @@ pub(crate) fn run() -> Result<Option<String>, Failure> {
 }
 
 /// The Python of an environment in which the requirements are installed; made or brought up to date if need be.
-fn environment(requirements: &Path) -> Result<PathBuf, Failure> {
+pub(crate) fn environment(requirements: &Path) -> Result<PathBuf, Failure> {
     let folder = target().join("python");
     let python = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
     let stamp = folder.join("requirements.stamp");
@@ -106,7 +106,7 @@ fn validator(scripts: &Path) -> Result<Option<String>, Failure> {
 }
 
 /// The folder, empty: nothing of an earlier run can pass for a result of this one.
-fn fresh(folder: &Path) -> Result<PathBuf, Failure> {
+pub(crate) fn fresh(folder: &Path) -> Result<PathBuf, Failure> {
     if folder.exists() {
         fs::remove_dir_all(folder).map_err(on(folder))?;
     }

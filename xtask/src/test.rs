@@ -4,7 +4,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use crate::shell::{cargo, run as run_program};
-use crate::{Failure, readers, tidy};
+use crate::{Failure, readers, referee, tidy};
 
 /// What a stage had to skip, if anything, or why it failed.
 type Outcome = Result<Option<String>, Failure>;
@@ -43,6 +43,7 @@ const STAGES: &[Stage] = &[
         run: || passes(cargo(["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings")),
     },
     Stage { name: "readers", heading: "results, read back by other people's software", run: readers::run },
+    Stage { name: "referee", heading: "cloth through cloth, judged by other people's software", run: referee::run },
 ];
 
 fn passes(command: &mut Command) -> Outcome {
@@ -115,7 +116,7 @@ mod tests {
 
     #[test]
     fn without_arguments_all_stages_run() {
-        assert_eq!(names(&[]).expect("all"), ["fmt", "tidy", "clippy", "unit", "docs", "readers"]);
+        assert_eq!(names(&[]).expect("all"), ["fmt", "tidy", "clippy", "unit", "docs", "readers", "referee"]);
     }
 
     #[test]

@@ -17,8 +17,10 @@ macro_rules! builtins {
 }
 
 /// Every built-in scene, in the order in which a person is shown them.
-pub(crate) const BUILTINS: &[Builtin] =
-    builtins!["drape", "hanging", "flag", "curtain", "box_edge", "twist", "swing", "sleeve"];
+pub(crate) const BUILTINS: &[Builtin] = builtins![
+    "drape", "hanging", "flag", "curtain", "box_edge", "twist", "swing", "sleeve", "twirl", "tower", "ring", "spike",
+    "bar", "press"
+];
 
 impl Builtin {
     /// The built-in scene of this name.
@@ -66,7 +68,7 @@ mod tests {
         assert_eq!(
             unknown("drap", "neither a built-in scene nor a file"),
             "\"drap\" is neither a built-in scene nor a file; did you mean \"drape\"? the built-in scenes are \
-             drape, hanging, flag, curtain, box_edge, twist, swing, sleeve"
+             drape, hanging, flag, curtain, box_edge, twist, swing, sleeve, twirl, tower, ring, spike, bar, press"
         );
         assert!(!unknown("xyz", "no scene").contains("mean"));
     }

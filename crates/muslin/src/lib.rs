@@ -45,6 +45,7 @@ pub mod motion;
 
 pub mod model;
 pub mod scene;
+mod start;
 pub mod state;
 
 pub mod output;

@@ -12,6 +12,7 @@ use crate::mesh::{self, Mesh};
 use crate::motion::{Motion, Pose};
 use crate::scene::{self, Choice, Scene, Select, Selection, Shape};
 use crate::solver::{self, Need, projective, vbd, xpbd};
+use crate::start;
 use crate::state::State;
 use crate::topology::{Adjacency, Ordering, Topology, color, locality_order};
 
@@ -242,6 +243,9 @@ impl Model {
         }
         model.find_contact_edges();
         model.warn_of_starts_inside(&mut problems);
+        if let Some((place, message)) = start::refusal(&model) {
+            problems.error(place, message);
+        }
         warn_of_idle_wind(scene, &mut problems);
         warn_of_unused_models(scene, &mut problems);
         warn_of_weak_sheets(scene, &mut problems);

@@ -92,9 +92,44 @@ fn warm_guard_allocations() -> usize {
     ALLOCATIONS.load(Ordering::Relaxed) - before
 }
 
+/// A sheet slides over another, which is held: lists of pairs are made again and again. Their lengths change, so memory is warm once it has
+/// seen the motion: the second time it takes no more.
+fn warm_contact_allocations(settings: &str) -> usize {
+    let text = format!(
+        r#"
+                solver = {{ {settings} }}
+        contact = {{ self_contact = true, thickness = 5e-3, friction = 0 }}
+        [[cloth]]
+        grid = {{ size = [0.2, 0.2], cells = [4, 4] }}
+        translate = [0, 6e-3, 0]
+        velocity = [0.3, 0, 0]
+        material = {{ stretch = {{ stiffness = 20 }} }}
+        [[cloth]]
+        grid = {{ size = [1, 1], cells = [20, 20] }}
+        material = {{ stretch = {{ stiffness = 20 }} }}
+        pins = [{{ select = "all" }}]
+        "#
+    );
+    let scene = parse(&text, &[]).scene.unwrap_or_else(|| panic!("{text}"));
+    let mut simulation = Simulation::new(&scene, 1, &mut |_| Err(String::new())).unwrap_or_else(|e| panic!("{e}"));
+    let mut slide = || {
+        simulation.reset();
+        let before = ALLOCATIONS.load(Ordering::Relaxed);
+        for _ in 0..30 {
+            simulation.advance().unwrap_or_else(|e| panic!("{settings}: {e}"));
+        }
+        ALLOCATIONS.load(Ordering::Relaxed) - before
+    };
+    slide();
+    slide()
+}
+
 #[test]
 fn a_warm_step_allocates_nothing() {
     assert_eq!(warm_guard_allocations(), 0, "allocations of a warm guard");
+    for settings in ["kind = \"xpbd\", substeps = 5", "kind = \"newton\", substeps = 2"] {
+        assert_eq!(warm_contact_allocations(settings), 0, "{settings}: allocations of warm self-contact");
+    }
     let damped = |name: &str| SOLVERS.iter().any(|kind| kind.entry.name == name && kind.reads_damping);
     let with_springs = settings().into_iter().map(|settings| (settings, "stiffness = 20"));
     let regions = "model = \"shape_matching\", mode = \"linear\", region = 0.3";

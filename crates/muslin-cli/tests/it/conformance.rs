@@ -244,11 +244,11 @@ fn json_is_one_object_on_standard_output() {
 #[test]
 fn warnings_are_told_and_reported() {
     let place = Place::new();
-    let said = place.succeed("run tiny.toml --frames 1 --preview none --formats npy --set contact.self_contact=true");
-    assert!(said.err.starts_with("--set contact.self_contact=true: warning: contact.self_contact: "), "{}", said.err);
+    let said = place.succeed("run tiny.toml --frames 1 --preview none --formats npy --set wind.velocity=[1,0,0]");
+    assert!(said.err.starts_with("--set wind.velocity=[1,0,0]: warning: wind.velocity: "), "{}", said.err);
     let warnings = place.json("out/tiny/report.json")["warnings"].clone();
     assert_eq!(warnings.as_array().map(Vec::len), Some(1));
-    assert_eq!(place.succeed("run tiny.toml --quiet --set contact.self_contact=true --preview none").err, "");
+    assert_eq!(place.succeed("run tiny.toml --quiet --set wind.velocity=[1,0,0] --preview none").err, "");
 }
 
 #[test]

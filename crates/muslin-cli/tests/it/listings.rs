@@ -9,7 +9,13 @@ fn scenes_are_listed_and_written() {
     let place = Place::empty();
     let list = place.succeed("scenes").out;
     let names: Vec<&str> = list.lines().filter_map(|line| line.split_whitespace().next()).collect();
-    assert_eq!(names, ["drape", "hanging", "flag", "curtain", "box_edge", "twist", "swing", "sleeve"]);
+    assert_eq!(
+        names,
+        [
+            "drape", "hanging", "flag", "curtain", "box_edge", "twist", "swing", "sleeve", "twirl", "tower", "ring",
+            "spike", "bar", "press"
+        ]
+    );
     assert_eq!(
         place.succeed("scenes --write hanging").out,
         "wrote hanging.toml; run it with: muslin run hanging.toml\n"

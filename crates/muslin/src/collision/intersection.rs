@@ -70,11 +70,35 @@ use crate::math::Vec3;
 ///
 /// Triangles with a corner that is not finite, or that does not exist, are left out.
 pub fn count_intersections(triangles: &[[u32; 3]], positions: &[Vec3<f64>]) -> usize {
-    let solid: Vec<Corners> = triangles.iter().filter_map(|t| solid_corners(t, positions)).collect();
+    find_intersections(triangles, positions, 0).1
+}
+
+/// The first `limit` pairs of triangles that cut each other, by their numbers, and how many there are.
+///
+/// What is left out is as for [`count_intersections`].
+pub fn find_intersections(triangles: &[[u32; 3]], positions: &[Vec3<f64>], limit: usize) -> (Vec<[u32; 2]>, usize) {
+    let numbered = (0_u32..).zip(triangles);
+    let (numbers, solid): (Vec<u32>, Vec<Corners>) =
+        numbered.filter_map(|(number, t)| Some((number, solid_corners(t, positions)?))).unzip();
     let bvh = Bvh::build(&solid.iter().map(Aabb::around).collect::<Vec<_>>());
-    let mut count = 0;
-    bvh.for_each_overlap(|i, j| count += usize::from(cut(&solid[i as usize], &solid[j as usize])));
-    count
+    let (mut first, mut count) = (Vec::new(), 0);
+    bvh.for_each_overlap(|i, j| {
+        if cut(&solid[i as usize], &solid[j as usize]) {
+            count += 1;
+            let pair = [numbers[i as usize], numbers[j as usize]];
+            keep_least(&mut first, [pair[0].min(pair[1]), pair[0].max(pair[1])], limit);
+        }
+    });
+    (first, count)
+}
+
+/// Adds a pair to a sorted list of the least `limit`.
+fn keep_least(list: &mut Vec<[u32; 2]>, pair: [u32; 2], limit: usize) {
+    let place = list.partition_point(|other| *other < pair);
+    if place < limit {
+        list.insert(place, pair);
+        list.truncate(limit);
+    }
 }
 
 /// The corners of a triangle.

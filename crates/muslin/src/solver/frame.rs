@@ -121,7 +121,7 @@ impl<R: Real> Frame<R> {
         separation.end.extend(self.particles.iter().zip(&self.origins).map(|(u, origin)| *origin + u.xyz().cast()));
         separation.inverse_masses.clear();
         separation.inverse_masses.extend(self.particles.iter().map(|u| u.inverse_mass().to_f64()));
-        separation.push(context, step);
+        separation.push(context, self.script.obstacles(substep), step);
         for (i, lift) in separation.lifts.iter().enumerate().filter(|(_, lift)| **lift != Vec3::ZERO) {
             let previous = self.previous[i];
             self.previous[i] = Particle::new(previous.xyz() + lift.cast(), previous.inverse_mass());

@@ -18,7 +18,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::script::LIFT_SPEED;
+use super::script::{LIFT_SPEED, Obstacle};
 use super::{Context, StepError};
 use crate::collision::{Breach, Guard, Neighborhood, Pair, point_triangle, segment_segment};
 use crate::energy::pair_contact::PairContact;
@@ -96,8 +96,8 @@ impl Separation {
         })
     }
 
-    /// Pushes apart what is too near.
-    pub(super) fn push(&mut self, context: &Context<'_>, step: f64) -> Separated {
+    /// Pushes apart what is too near, and not into bodies: what lies on one does not give way to what lies on it.
+    pub(super) fn push(&mut self, context: &Context<'_>, obstacles: &[Obstacle], step: f64) -> Separated {
         let Some(rules) = &context.model.self_contact else { return Separated::default() };
         self.lifts.clear();
         self.lifts.resize(self.end.len(), Vec3::ZERO);
@@ -110,7 +110,7 @@ impl Separation {
         self.look(context, rules);
         self.looked_at.clone_from(&self.end);
         self.find_contacts(context, rules);
-        let Self { contacts, end, lifts, inverse_masses, .. } = self;
+        let Self { contacts, end, lifts, inverse_masses, looked_at, .. } = self;
         for contact in &*contacts {
             contact.lift(inverse_masses, lifts, LIFT_SPEED * step);
         }
@@ -122,6 +122,16 @@ impl Separation {
         for _ in 0..SWEEPS {
             for contact in &mut *contacts {
                 contact.project(inverse_masses, end, lifts);
+            }
+            if obstacles.is_empty() {
+                continue;
+            }
+            for v in contacts.iter().flat_map(|contact| contact.vertices).map(|v| v as usize) {
+                if inverse_masses[v] > 0.0 {
+                    for obstacle in obstacles {
+                        end[v] = obstacle.kept_out(end[v], looked_at[v] + lifts[v], context.model.thickness);
+                    }
+                }
             }
         }
         Separated { contacts: contacts.len(), held: 0 }
@@ -251,20 +261,36 @@ impl Separation {
         if is_beyond::<FIRST>(&x, rules.thickness) && is_beyond::<FIRST>(&y, rules.thickness) {
             return None;
         }
-        let [a, b, c, d] = x;
-        let closest = if FIRST == 1 { point_triangle(a, [b, c, d]) } else { segment_segment([a, b], [c, d]) };
-        let end = (0..4).fold(Vec3::ZERO, |sum, k| sum + y[k] * closest.weights[k]);
-        let is_near = |thickness: f64| closest.distance < thickness || closest.normal.dot(end) < thickness;
+        let closest_of = |[a, b, c, d]: [Vec3<f64>; 4]| {
+            if FIRST == 1 { point_triangle(a, [b, c, d]) } else { segment_segment([a, b], [c, d]) }
+        };
+        let along = |x: &[Vec3<f64>; 4], weights: &[f64; 4]| (0..4).fold(Vec3::ZERO, |sum, k| sum + x[k] * weights[k]);
+        let mut closest = closest_of(x);
+        let end_along = closest.normal.dot(along(&y, &closest.weights));
+        let is_near = |thickness: f64| closest.distance < thickness || end_along < thickness;
         if !is_near(rules.thickness) {
             return None;
         }
         let thickness = rules.thickness.min(REST_SHARE * rules.distance(model, vertices, FIRST == 1));
-        is_near(thickness).then(|| PairContact {
+        if !is_near(thickness) {
+            return None;
+        }
+        // Where the direction at the end separates the two at the start as well, nothing has passed through anything, and it is the better
+        // one: seen from the start, what slides over an edge between two triangles runs against the second of them.
+        let end = closest_of(y);
+        let separates = (0..FIRST).all(|i| (FIRST..4).all(|j| end.normal.dot(x[i] - x[j]) > 0.0));
+        if separates && end.distance > 0.0 {
+            if end.distance >= thickness {
+                return None;
+            }
+            closest = end;
+        }
+        Some(PairContact {
             vertices,
             weights: closest.weights,
             normal: closest.normal,
             thickness,
-            start: closest.normal * closest.distance,
+            start: along(&x, &closest.weights),
             friction: rules.friction,
             press: 0.0,
             drag: Vec3::ZERO,

@@ -155,7 +155,7 @@ impl Motion {
     ) -> Result<(), StepError> {
         separation.end.clone_from(&self.positions);
         separation.inverse_masses.clone_from(&self.inverse_masses);
-        separation.push(context, step);
+        separation.push(context, obstacles, step);
         for (i, lift) in separation.lifts.iter().enumerate() {
             self.previous[i] += *lift;
             self.velocities[i] -= *lift * (1.0 / step);

@@ -21,6 +21,7 @@ mod order;
 mod pins;
 mod projective;
 mod scene_reference;
+mod self_contact;
 mod shape_matching;
 mod shape_model;
 mod statics;
