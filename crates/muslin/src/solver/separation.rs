@@ -26,7 +26,7 @@ use crate::math::Vec3;
 use crate::model::{Model, SelfContact};
 
 /// Sweeps over the contacts in a substep.
-const SWEEPS: usize = 4;
+const SWEEPS: usize = 8;
 
 /// Edges by which the motion of a vertex may differ from that of its cloth in a substep; what is faster is cut, or everything would
 /// have to be looked at.
