@@ -104,6 +104,8 @@ pub struct Search {
     vertex_tree: Bvh,
     edge_tree: Bvh,
     triangle_tree: Bvh,
+    /// Where the vertices of bodies begin, if only pairs of one of them with one before count.
+    divide: Option<u32>,
     tasks: Vec<Task>,
     parts: [Mutex<Vec<Found>>; PARTS],
     found: Vec<Found>,
@@ -140,10 +142,22 @@ impl Search {
             vertex_tree: Bvh::default(),
             edge_tree: Bvh::default(),
             triangle_tree: Bvh::default(),
+            divide: None,
             tasks: Vec::new(),
             parts: std::array::from_fn(|_| Mutex::new(Vec::new())),
             found: Vec::new(),
         }
+    }
+
+    /// The same for pairs only of which one has vertices below `divide` and the other from there on: cloth and bodies.
+    pub fn across(vertex_count: usize, triangles: &[[u32; 3]], divide: u32) -> Self {
+        Self { divide: Some(divide), ..Self::new(vertex_count, triangles) }
+    }
+
+    /// Whether the primitives of two vertices are a pair to look for.
+    #[inline]
+    fn is_wanted(&self, first: u32, second: u32) -> bool {
+        self.divide.is_none_or(|divide| (first < divide) != (second < divide))
     }
 
     /// The edges of the triangles, each once.
@@ -229,7 +243,7 @@ impl Search {
             self.edge_tree.for_each_overlap_of(first, second, |i, j| {
                 let (i, j) = (i.min(j), i.max(j));
                 let ([a, b], [c, d]) = (self.edges[i as usize], self.edges[j as usize]);
-                if a == c || a == d || b == c || b == d || !can_move([a, b, c, d]) {
+                if !self.is_wanted(a, c) || a == c || a == d || b == c || b == d || !can_move([a, b, c, d]) {
                     return;
                 }
                 let x = [at(a), at(b), at(c), at(d)];
@@ -240,7 +254,7 @@ impl Search {
         } else {
             self.vertex_tree.for_each_overlap_of_with(first, &self.triangle_tree, second, |i, j| {
                 let (vertex, [a, b, c]) = (self.vertices[i as usize], self.triangles[j as usize]);
-                if vertex == a || vertex == b || vertex == c || !can_move([vertex, a, b, c]) {
+                if !self.is_wanted(vertex, a) || vertex == a || vertex == b || vertex == c || !can_move([vertex, a, b, c]) {
                     return;
                 }
                 let x = [at(vertex), at(a), at(b), at(c)];

@@ -70,11 +70,30 @@ use crate::math::Vec3;
 ///
 /// Triangles with a corner that is not finite, or that does not exist, are left out.
 pub fn count_intersections(triangles: &[[u32; 3]], positions: &[Vec3<f64>]) -> usize {
-    let solid: Vec<Corners> = triangles.iter().filter_map(|t| solid_corners(t, positions)).collect();
-    let bvh = Bvh::build(&solid.iter().map(Aabb::around).collect::<Vec<_>>());
     let mut count = 0;
-    bvh.for_each_overlap(|i, j| count += usize::from(cut(&solid[i as usize], &solid[j as usize])));
+    for_each_intersection(triangles, positions, |_, _| true, |_, _| count += 1);
     count
+}
+
+/// Calls `found` with the numbers of every pair of triangles that cut each other, of those pairs that `matters` says to look at.
+///
+/// Triangles are left out as in [`count_intersections`]. The order is that of a tree over them.
+pub fn for_each_intersection(
+    triangles: &[[u32; 3]],
+    positions: &[Vec3<f64>],
+    matters: impl Fn(usize, usize) -> bool,
+    mut found: impl FnMut(usize, usize),
+) {
+    let numbered = triangles.iter().enumerate();
+    let solid: Vec<(usize, Corners)> =
+        numbered.filter_map(|(number, t)| Some((number, solid_corners(t, positions)?))).collect();
+    let bvh = Bvh::build(&solid.iter().map(|(_, corners)| Aabb::around(corners)).collect::<Vec<_>>());
+    bvh.for_each_overlap(|i, j| {
+        let ((first, a), (second, b)) = (&solid[i as usize], &solid[j as usize]);
+        if matters(*first, *second) && cut(a, b) {
+            found(*first, *second);
+        }
+    });
 }
 
 /// The corners of a triangle.

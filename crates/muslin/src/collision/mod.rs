@@ -14,5 +14,5 @@ pub use candidates::{Candidates, Search};
 pub use closest::{Closest, point_triangle, segment_segment};
 pub use collider::{Collider, Probe, Solid};
 pub use guard::{Breach, Held, Pair, certify, is_certified};
-pub use intersection::count_intersections;
+pub use intersection::{count_intersections, for_each_intersection};
 pub use truncation::Guard;

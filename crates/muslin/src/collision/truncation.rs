@@ -219,11 +219,24 @@ impl Guard {
         candidates: &Candidates,
         margin: f64,
     ) -> Result<Held, Breach> {
+        self.hold_within(start, end, movable, candidates, margin, f64::INFINITY)
+    }
+
+    /// The same, as if the list did not reach farther than `most`: then what comes out does not depend on how old it is.
+    pub fn hold_within(
+        &mut self,
+        start: &[Vec3<f64>],
+        end: &mut [Vec3<f64>],
+        movable: impl Fn(usize) -> bool,
+        candidates: &Candidates,
+        margin: f64,
+        most: f64,
+    ) -> Result<Held, Breach> {
         let motion = finite_motion(start, end)?;
         self.wanted.clear();
         self.wanted.extend_from_slice(end);
         let drift = candidates.drift(start);
-        let reach = candidates.reach_after(drift);
+        let reach = candidates.reach_after(drift).min(most);
         if 0.5 * reach <= margin || reach.is_nan() {
             return Err(Breach::OutOfReach { reach, margin });
         }
