@@ -1,4 +1,4 @@
-//! Cloth with cloth and with itself, after a solver has made its substep:
+//! Cloth with cloth, with itself and with bodies that are meshes, after a solver has made its substep:
 //!
 //! ```text
 //! find     pairs that may come to touch, from time to time: a list is good for many substeps
@@ -13,6 +13,9 @@
 //! The guarantee is for the positions as they are stored, in the precision of the solver, and as they are written in single precision: no
 //! pair ends nearer than twice what such a rounding moves a vertex, or it has not moved in the substep.
 //!
+//! Vertices of bodies stand behind those of all cloths and go where they are led. Where something is led farther in a substep than lists
+//! should reach, the substep is held in pieces: everything moves a part of its straight way, and each part is made sure of by itself.
+//!
 //! What is found does not depend on the age of the list, since a list is never used beyond its reach; so a run that goes on from
 //! a snapshot has the same bits.
 
@@ -23,7 +26,7 @@ use super::{Context, StepError};
 use crate::collision::{Breach, Candidates, Guard, Pair, Search, point_triangle, segment_segment};
 use crate::energy::pair_contact::PairContact;
 use crate::math::Vec3;
-use crate::model::{Model, SelfContact};
+use crate::model::Model;
 
 /// Sweeps over the contacts in a substep.
 const SWEEPS: usize = 4;
@@ -37,6 +40,10 @@ const REACH: f64 = 0.4;
 
 /// Edges by which a vertex may come nearer to another in a substep; what is faster than that is cut.
 const CAP: f64 = 1.0;
+
+/// The most pieces that a substep is held in: for what is led, and for what is free, which is cut beyond.
+const MOST_PIECES: f64 = 1024.0;
+const MOST_FREE_PIECES: f64 = 8.0;
 
 /// Part of the distance that a pair has in the rest shape which counts as too near.
 const REST_SHARE: f64 = 0.5;
@@ -72,17 +79,33 @@ pub(super) struct Separation {
     parts: [Mutex<Vec<PairContact>>; PARTS],
     /// A usual edge, in m.
     edge: f64,
+    /// Vertices of cloths.
+    cloth: usize,
+    /// Where the vertices of bodies are at the end of the substep, in m.
+    led: Vec<Vec3<f64>>,
+    /// The ends of the whole substep, while it is held in pieces, and its start.
+    whole: Vec<Vec3<f64>>,
+    origin: Vec<Vec3<f64>>,
 }
 
 impl Separation {
-    /// For a model with self-contact.
+    /// For a model with self-contact or with bodies that are meshes.
     pub(super) fn new(model: &Model) -> Option<Self> {
-        model.self_contact.as_ref()?;
+        if model.self_contact.is_none() && model.bodies.is_empty() {
+            return None;
+        }
         let mut lengths: Vec<f64> = model.edges.iter().map(|(_, length)| *length).collect();
         let middle = lengths.len() / 2;
         let edge = if lengths.is_empty() { 1.0 } else { *lengths.select_nth_unstable_by(middle, f64::total_cmp).1 };
+        let cloth = model.masses.len();
+        let count = model.bodies.last().map_or(cloth, |body| body.vertices.end);
+        let triangles = model.surface_triangles();
+        let search = match &model.self_contact {
+            Some(_) => Search::new(count, &triangles),
+            None => Search::across(count, &triangles, cloth as u32),
+        };
         Some(Self {
-            search: Search::new(model.masses.len(), &model.triangles),
+            search,
             candidates: Candidates::default(),
             thicknesses: Vec::new(),
             guard: Guard::new(),
@@ -93,14 +116,39 @@ impl Separation {
             contacts: Vec::new(),
             parts: std::array::from_fn(|_| Mutex::new(Vec::new())),
             edge,
+            cloth,
+            led: Vec::new(),
+            whole: Vec::new(),
+            origin: Vec::new(),
         })
+    }
+
+    /// Begins a frame at `time`, in s, with the cloths at `positions`, in m.
+    pub(super) fn begin(&mut self, model: &Model, positions: &[Vec3<f64>], time: f64) {
+        self.start.clear();
+        self.start.extend_from_slice(positions);
+        model.bodies.iter().for_each(|body| body.extend_positions(time, &mut self.start));
+    }
+
+    /// Begins a substep that ends at `time`, in s.
+    pub(super) fn lead(&mut self, model: &Model, time: f64) {
+        self.led.clear();
+        model.bodies.iter().for_each(|body| body.extend_positions(time, &mut self.led));
+    }
+
+    /// Puts the bodies behind the cloths in what the caller has set.
+    fn complete(&mut self) {
+        self.end.truncate(self.cloth);
+        self.end.extend_from_slice(&self.led);
+        self.inverse_masses.truncate(self.cloth);
+        self.inverse_masses.resize(self.end.len(), 0.0);
     }
 
     /// Pushes apart what is too near.
     pub(super) fn push(&mut self, context: &Context<'_>, step: f64) -> Separated {
-        let Some(rules) = &context.model.self_contact else { return Separated::default() };
-        self.look(context, rules);
-        self.find_contacts(context, rules);
+        self.complete();
+        self.look(context);
+        self.find_contacts(context);
         let Self { contacts, end, lifts, inverse_masses, .. } = self;
         lifts.clear();
         lifts.resize(end.len(), Vec3::ZERO);
@@ -120,29 +168,105 @@ impl Separation {
 
     /// Makes sure of the step, whatever has happened to `end` since [`push`](Self::push).
     pub(super) fn hold(&mut self, context: &Context<'_>) -> Result<Separated, StepError> {
-        let Some(rules) = &context.model.self_contact else { return Ok(Separated::default()) };
+        self.complete();
+        let contacts = self.contacts.len();
+        let pieces = self.pieces(context.model)?;
+        let held = if pieces > 1 { self.hold_pieces(context, pieces) } else { self.hold_piece(context) }?;
+        self.start[self.cloth..].copy_from_slice(&self.led);
+        Ok(Separated { contacts, held })
+    }
+
+    /// In how many pieces a substep has to be held so that lists of a usual reach will do.
+    fn pieces(&self, model: &Model) -> Result<u32, StepError> {
+        let Longest { free, led, fastest } = self.longest();
+        if !free.is_finite() || !led.is_finite() {
+            return Ok(1);
+        }
+        let most = CAP * self.edge;
+        let count = (needed_reach(0.0, free.max(led), led, 0.0) / most).ceil();
+        let of_led = (needed_reach(0.0, led, led, 0.0) / most).ceil();
+        if of_led > MOST_PIECES {
+            let safe = led * MOST_PIECES / of_led;
+            let name = name_of(model, fastest);
+            return Err(StepError::Contact {
+                what: format!("vertex {name} is led by {led:.3e} m in one substep, where {safe:.3e} m are safe"),
+            });
+        }
+        // Without bodies free vertices are cut at the reach of a list.
+        let of_free = if model.bodies.is_empty() { 1.0 } else { count.min(MOST_FREE_PIECES) };
+        Ok(of_led.max(of_free).max(1.0) as u32)
+    }
+
+    /// Makes sure of a substep piece by piece; how many vertices were held back in the last.
+    fn hold_pieces(&mut self, context: &Context<'_>, pieces: u32) -> Result<usize, StepError> {
+        self.whole.clone_from(&self.end);
+        self.origin.clone_from(&self.start);
+        let mut outcome = Ok(0);
+        for piece in 0..pieces {
+            // The last piece ends at the very end.
+            let (part, rest) = (f64::from(piece + 1) / f64::from(pieces), 1.0 / f64::from(pieces - piece));
+            for (i, end) in self.end.iter_mut().enumerate() {
+                *end = if piece + 1 == pieces {
+                    self.whole[i]
+                } else if self.inverse_masses[i] > 0.0 {
+                    self.start[i] + (self.whole[i] - self.start[i]) * rest
+                } else {
+                    self.origin[i] + (self.whole[i] - self.origin[i]) * part
+                };
+            }
+            outcome = self.hold_piece(context);
+            if outcome.is_err() {
+                break;
+            }
+            self.start.copy_from_slice(&self.end);
+        }
+        std::mem::swap(&mut self.start, &mut self.origin);
+        outcome
+    }
+
+    /// Makes sure of the way from `start` to `end`; how many vertices were held back.
+    fn hold_piece(&mut self, context: &Context<'_>) -> Result<usize, StepError> {
         // It may have been moved farther than the list reaches.
-        self.look(context, rules);
+        let most = self.look(context);
         let w = &self.inverse_masses;
         let margin = rounding(&self.start).max(rounding(&self.end));
-        let held = self.guard.hold(&self.start, &mut self.end, |vertex| w[vertex] > 0.0, &self.candidates, margin);
+        let movable = |vertex: usize| w[vertex] > 0.0;
+        let held = self.guard.hold_within(&self.start, &mut self.end, movable, &self.candidates, margin, most);
         match held {
-            Ok(held) => Ok(Separated { contacts: self.contacts.len(), held: held.truncated }),
+            Ok(held) => Ok(held.truncated),
             Err(breach) => Err(breach_error(context.model, breach)),
         }
     }
 
-    /// Finds the pairs anew if the list does not reach far enough for this substep.
-    fn look(&mut self, context: &Context<'_>, rules: &SelfContact) {
-        let longest = self.start.iter().zip(&self.end).map(|(x, y)| (*y - *x).norm_squared()).fold(0.0, f64::max).sqrt();
-        if !longest.is_finite() {
-            return;
+    /// How far vertices move, at most.
+    fn longest(&self) -> Longest {
+        let mut longest = Longest { free: 0.0, led: 0.0, fastest: 0 };
+        for (i, (x, y)) in self.start.iter().zip(&self.end).enumerate() {
+            let length = (*y - *x).norm_squared();
+            let is_free = self.inverse_masses[i] > 0.0;
+            if !is_free && length > longest.led {
+                longest.fastest = i as u32;
+            }
+            let of_kind = if is_free { &mut longest.free } else { &mut longest.led };
+            // Keeps NaN.
+            *of_kind = if length > *of_kind || length.is_nan() { length } else { *of_kind };
+        }
+        Longest { free: longest.free.sqrt(), led: longest.led.sqrt(), ..longest }
+    }
+
+    /// Finds the pairs anew if the list does not reach far enough from `start` to `end`; returns how far it has to.
+    fn look(&mut self, context: &Context<'_>) -> f64 {
+        let (model, thickness) = (context.model, context.model.thickness);
+        let Longest { free, led, .. } = self.longest();
+        let longest = free.max(led);
+        if !free.is_finite() || !led.is_finite() {
+            return f64::INFINITY;
         }
         // Beyond the cap the guard cuts motions by how far the list reaches, so that must not depend on its age.
-        let cap = rules.thickness + CAP * self.edge;
-        let needed = needed_reach(rules.thickness, longest, rounding(&self.start));
+        let cap = thickness + CAP * self.edge;
+        let needed = needed_reach(thickness, longest, led, rounding(&self.start).max(rounding(&self.end)));
         if needed <= cap && self.candidates.reach(&self.start) >= needed {
-            return;
+            return needed;
         }
         let needed = needed.min(cap);
         let radius = needed.max((needed + 2.0 * LASTS * longest).min(REACH * self.edge));
@@ -156,14 +280,20 @@ impl Separation {
             &mut self.candidates,
         );
         let Candidates { vertex_triangle, edge_edge, .. } = &self.candidates;
-        let faces = vertex_triangle.iter().map(|pair| rules.distance(context.model, *pair, true));
-        let edges = edge_edge.iter().map(|pair| rules.distance(context.model, *pair, false));
+        let rest = |pair: &[u32; 4], is_vertex_triangle: bool| match &model.self_contact {
+            Some(rules) => rules.distance(model, *pair, is_vertex_triangle),
+            None => f64::INFINITY,
+        };
+        let faces = vertex_triangle.iter().map(|pair| rest(pair, true));
+        let edges = edge_edge.iter().map(|pair| rest(pair, false));
         self.thicknesses.clear();
-        self.thicknesses.extend(faces.chain(edges).map(|rest| rules.thickness.min(REST_SHARE * rest)));
+        self.thicknesses.extend(faces.chain(edges).map(|rest| thickness.min(REST_SHARE * rest)));
+        needed
     }
 
     /// The pairs that are too near now or at the end of the substep.
-    fn find_contacts(&mut self, context: &Context<'_>, rules: &SelfContact) {
+    fn find_contacts(&mut self, context: &Context<'_>) {
+        let model = context.model;
         let this = &*self;
         let faces = this.candidates.vertex_triangle.len();
         let count = this.candidates.len();
@@ -173,9 +303,9 @@ impl Separation {
                 found.clear();
                 for pair in count * part / PARTS..count * (part + 1) / PARTS {
                     let contact = if pair < faces {
-                        this.contact::<1>(this.candidates.vertex_triangle[pair], this.thicknesses[pair], rules)
+                        this.contact::<1>(this.candidates.vertex_triangle[pair], this.thicknesses[pair], model)
                     } else {
-                        this.contact::<2>(this.candidates.edge_edge[pair - faces], this.thicknesses[pair], rules)
+                        this.contact::<2>(this.candidates.edge_edge[pair - faces], this.thicknesses[pair], model)
                     };
                     found.extend(contact);
                 }
@@ -189,7 +319,7 @@ impl Separation {
 
     /// A pair as a contact, if it is one; the first `FIRST` of the vertices are the first's.
     #[inline]
-    fn contact<const FIRST: usize>(&self, vertices: [u32; 4], thickness: f64, rules: &SelfContact) -> Option<PairContact> {
+    fn contact<const FIRST: usize>(&self, vertices: [u32; 4], thickness: f64, model: &Model) -> Option<PairContact> {
         let x = vertices.map(|v| self.start[v as usize]);
         let y = vertices.map(|v| self.end[v as usize]);
         // Most pairs are far apart along an axis.
@@ -206,17 +336,34 @@ impl Separation {
             normal: closest.normal,
             thickness,
             start: closest.normal * closest.distance,
-            friction: rules.friction,
+            friction: friction(model, vertices),
             press: 0.0,
             drag: Vec3::ZERO,
         })
     }
 }
 
-/// How far a list has to reach for a substep in which no vertex moves by more than `longest`: to all pairs that come as near as the
-/// thickness, and then some, since contacts move vertices too.
-fn needed_reach(thickness: f64, longest: f64, margin: f64) -> f64 {
-    thickness + 2.5 * longest + 16.0 * margin
+/// How far vertices move in a substep, at most, in m.
+#[derive(Clone, Copy)]
+struct Longest {
+    free: f64,
+    led: f64,
+    /// The one that is led farthest.
+    fastest: u32,
+}
+
+/// Coulomb's μ of a pair: that of the body, or of cloth on cloth.
+fn friction(model: &Model, vertices: [u32; 4]) -> f64 {
+    let last = vertices.into_iter().fold(0, u32::max);
+    let of_cloth = || model.self_contact.as_ref().map_or(0.0, |rules| rules.friction);
+    model.body_of(last as usize).map_or_else(of_cloth, |body| body.friction)
+}
+
+/// How far a list has to reach for a substep in which no vertex moves by more than `longest`, and none is led by more than `led`: to all
+/// pairs that come as near as the thickness, and then some, since contacts move vertices too, and what is led in a corner moves them
+/// farther than itself.
+fn needed_reach(thickness: f64, longest: f64, led: f64, margin: f64) -> f64 {
+    thickness + 2.5 * longest + 2.5 * led + 16.0 * margin
 }
 
 /// How far a vertex is moved at most when positions of this size are rounded to single precision, in m.
@@ -239,16 +386,28 @@ fn is_beyond<const FIRST: usize>(x: &[Vec3<f64>; 4], distance: f64) -> bool {
     apart(|p| p.x) || apart(|p| p.y) || apart(|p| p.z)
 }
 
+/// A vertex of a cloth or of a body, as the user numbers it, and whose it is.
+fn name_of(model: &Model, vertex: u32) -> String {
+    list_of(model, &[vertex])
+}
+
+/// Vertices of one cloth or body.
+fn list_of(model: &Model, vertices: &[u32]) -> String {
+    let joined = |numbers: &mut dyn Iterator<Item = String>| numbers.collect::<Vec<_>>().join(", ");
+    match model.body_of(vertices[0] as usize) {
+        Some(body) => {
+            let numbers = joined(&mut vertices.iter().map(|&v| (v as usize - body.vertices.start).to_string()));
+            format!("{numbers} of collider \"{}\"", body.name)
+        }
+        None => {
+            let numbers = joined(&mut vertices.iter().map(|&v| model.user_vertex(v as usize).1.to_string()));
+            format!("{numbers} of cloth \"{}\"", model.user_vertex(vertices[0] as usize).0)
+        }
+    }
+}
+
 fn breach_error(model: &Model, breach: Breach) -> StepError {
-    let name = |vertex: u32| {
-        let (cloth, vertex) = model.user_vertex(vertex as usize);
-        format!("{vertex} of cloth \"{cloth}\"")
-    };
-    let list = |vertices: &[u32]| {
-        let numbers = vertices.iter().map(|&v| model.user_vertex(v as usize).1.to_string());
-        let (cloth, _) = model.user_vertex(vertices[0] as usize);
-        format!("{} of cloth \"{cloth}\"", numbers.collect::<Vec<_>>().join(", "))
-    };
+    let (name, list) = (|vertex: u32| name_of(model, vertex), |vertices: &[u32]| list_of(model, vertices));
     let pair = |pair: Pair| match pair {
         Pair::VertexTriangle([a, rest @ ..]) => format!("vertex {} and the triangle of vertices {}", name(a), list(&rest)),
         Pair::EdgeEdge([a, b, c, d]) => format!("the edges of vertices {} and {}", list(&[a, b]), list(&[c, d])),
