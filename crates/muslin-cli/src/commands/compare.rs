@@ -66,7 +66,7 @@ pub(super) fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
 /// number of vertices.
 fn vertices(file: &SceneFile, parsed: &Parsed, meshes: &mut MeshFiles) -> Result<usize, Failure> {
     file.check_memory(parsed)?;
-    let compiled = Model::compile(&parsed.scene, &mut |name| meshes.load(name))
+    let compiled = meshes.compile(&parsed.scene)
         .map_err(|problems| file.failure(parsed.locate(&problems)))?;
     let vertices = compiled.model.masses.len();
     let frames = parsed.scene.frame_count() + 1;

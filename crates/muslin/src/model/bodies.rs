@@ -125,7 +125,7 @@ pub(super) fn load(
             index,
             vertices: 0..0,
             friction: collider.friction,
-            moves: !collider.path.is_still() || frames.as_ref().is_some_and(|frames| frames.positions.len() > 1),
+            moves: !collider.path.is_still() || frames.is_some(),
             motion: Motion::new(&collider.path, middle),
             frames,
             mesh,
