@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use muslin::Simulation;
 use muslin::collision::{Candidates, Guard, Search};
 use muslin::math::Vec3;
+use muslin::mesh::{Diagonals, Mesh};
 use muslin::parallel::Team;
 use muslin::scene::parse;
 use muslin::solver::{Need, SOLVERS, StepError};
@@ -90,9 +91,39 @@ fn warm_guard_allocations() -> usize {
     ALLOCATIONS.load(Ordering::Relaxed) - before
 }
 
+/// Cloth on a mesh that swings to and fro: the lists of pairs have been as long as they get after a while.
+fn warm_body_allocations(solver: &str) -> usize {
+    let text = format!(
+        r#"
+        solver = {{ kind = "{solver}", substeps = 10 }}
+        [[cloth]]
+        grid = {{ size = [0.5, 0.5], cells = [8, 8] }}
+        translate = [0, 0.002, 0]
+        [[collider]]
+        mesh = {{ file = "plate" }}
+        friction = 5
+        path = [{{ time = 0 }}, {{ time = 0.5, offset = [0.1, 0, 0] }}, {{ time = 1 }}, {{ time = 1.5, offset = [0.1, 0, 0] }}]
+        "#
+    );
+    let scene = parse(&text, &[]).scene.unwrap_or_else(|| panic!("{text}"));
+    let plate = Mesh::grid([1.0, 1.0], [5, 5], Diagonals::Alternating).unwrap_or_default();
+    let mut simulation = Simulation::new(&scene, 1, &mut |_| Ok(plate.clone())).unwrap_or_else(|e| panic!("{e}"));
+    for _ in 0..60 {
+        simulation.advance().unwrap_or_else(|e| panic!("{e}"));
+    }
+    let before = ALLOCATIONS.load(Ordering::Relaxed);
+    for _ in 0..25 {
+        simulation.advance().unwrap_or_else(|e| panic!("{e}"));
+    }
+    ALLOCATIONS.load(Ordering::Relaxed) - before
+}
+
 #[test]
 fn a_warm_step_allocates_nothing() {
     assert_eq!(warm_guard_allocations(), 0, "allocations of a warm guard");
+    for solver in ["xpbd", "newton"] {
+        assert_eq!(warm_body_allocations(solver), 0, "{solver}: allocations of warm frames on a mesh");
+    }
     let damped = |name: &str| SOLVERS.iter().any(|kind| kind.entry.name == name && kind.reads_damping);
     let with_springs = settings().into_iter().map(|settings| (settings, "stiffness = 20"));
     let regions = "model = \"shape_matching\", mode = \"linear\", region = 0.3";

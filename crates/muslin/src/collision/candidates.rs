@@ -20,6 +20,7 @@
 //! A pair is left out only if it is certainly farther apart than R: its boxes, rounded outwards, are; or the bound of
 //! [`guard::gap_along`](super::guard), which is never above the distance, is.
 
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use super::bvh::{Aabb, Bvh, round_down};
@@ -101,20 +102,42 @@ pub struct Search {
     vertices: Vec<u32>,
     boxes: Vec<Aabb>,
     movable: Vec<bool>,
-    vertex_tree: Bvh,
-    edge_tree: Bvh,
-    triangle_tree: Bvh,
-    /// Where the vertices of bodies begin, if only pairs of one of them with one before count.
-    divide: Option<u32>,
+    /// Over everything; or over what is below the divide, and the rest.
+    trees: [Trees; 2],
+    is_divided: bool,
+    /// Where the vertices of bodies begin: zero without any.
+    cloth_end: u32,
     tasks: Vec<Task>,
     parts: [Mutex<Vec<Found>>; PARTS],
     found: Vec<Found>,
 }
 
+/// Trees over a part of the vertices, edges and triangles: which, and the trees.
+#[derive(Debug, Default)]
+struct Trees {
+    vertices: Range<usize>,
+    edges: Range<usize>,
+    triangles: Range<usize>,
+    vertex_tree: Bvh,
+    edge_tree: Bvh,
+    triangle_tree: Bvh,
+}
+
+/// What is to be compared.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    /// Edges of the first trees with each other,
+    Edges,
+    /// or with those of the second.
+    EdgesAcross,
+    /// Vertices of these trees with triangles of those.
+    VerticesWithTriangles(usize, usize),
+}
+
 /// Two nodes whose items are to be compared.
 #[derive(Clone, Copy, Debug)]
 struct Task {
-    is_edges: bool,
+    kind: Kind,
     first: u32,
     second: u32,
 }
@@ -133,31 +156,57 @@ impl Search {
         let mut vertices: Vec<_> = triangles.iter().flatten().copied().collect();
         vertices.sort_unstable();
         vertices.dedup();
+        let all = Trees {
+            vertices: 0..vertices.len(),
+            edges: 0..edges.len(),
+            triangles: 0..triangles.len(),
+            ..Trees::default()
+        };
         Self {
             triangles,
             edges,
             vertices,
             boxes: Vec::new(),
             movable: Vec::new(),
-            vertex_tree: Bvh::default(),
-            edge_tree: Bvh::default(),
-            triangle_tree: Bvh::default(),
-            divide: None,
+            trees: [all, Trees::default()],
+            is_divided: false,
+            cloth_end: 0,
             tasks: Vec::new(),
             parts: std::array::from_fn(|_| Mutex::new(Vec::new())),
             found: Vec::new(),
         }
     }
 
-    /// The same for pairs only of which one has vertices below `divide` and the other from there on: cloth and bodies.
+    /// The same for pairs only of which one has vertices below `divide` and the other from there on: cloth and bodies. A triangle with
+    /// vertices of both is left out.
     pub fn across(vertex_count: usize, triangles: &[[u32; 3]], divide: u32) -> Self {
-        Self { divide: Some(divide), ..Self::new(vertex_count, triangles) }
+        let is_below = |triangle: &&[u32; 3]| triangle.iter().all(|&vertex| vertex < divide);
+        let is_beyond = |triangle: &&[u32; 3]| triangle.iter().all(|&vertex| vertex >= divide);
+        let sorted = triangles.iter().filter(is_below).chain(triangles.iter().filter(is_beyond));
+        let mut search = Self::new(vertex_count, &sorted.copied().collect::<Vec<_>>());
+        let Self { vertices, edges, triangles, .. } = &search;
+        let (v, e, t) = (
+            vertices.partition_point(|&vertex| vertex < divide),
+            edges.partition_point(|edge| edge[0] < divide),
+            triangles.partition_point(|triangle| triangle[0] < divide),
+        );
+        let below = Trees { vertices: 0..v, edges: 0..e, triangles: 0..t, ..Trees::default() };
+        let beyond = Trees {
+            vertices: v..vertices.len(),
+            edges: e..edges.len(),
+            triangles: t..triangles.len(),
+            ..Trees::default()
+        };
+        search.trees = [below, beyond];
+        search.is_divided = true;
+        search.cloth_end = divide;
+        search
     }
 
-    /// Whether the primitives of two vertices are a pair to look for.
-    #[inline]
-    fn is_wanted(&self, first: u32, second: u32) -> bool {
-        self.divide.is_none_or(|divide| (first < divide) != (second < divide))
+    /// For a mesh in which the vertices from `cloth_end` on are those of bodies. Pairs of cloth and body count even where no vertex can be
+    /// moved: if they touch, what hangs on them is cut.
+    pub fn with_bodies(vertex_count: usize, triangles: &[[u32; 3]], cloth_end: u32) -> Self {
+        Self { cloth_end, ..Self::new(vertex_count, triangles) }
     }
 
     /// The edges of the triangles, each once.
@@ -206,19 +255,23 @@ impl Search {
     fn fit(&mut self, positions: &[Vec3<f64>], radius: f64) {
         self.boxes.clear();
         self.boxes.extend(positions.iter().map(|&point| Aabb::about(point, 0.5 * radius)));
-        let (boxes, movable) = (&self.boxes, &self.movable);
-        fn all<const N: usize>(corners: [u32; N], boxes: &[Aabb], movable: &[bool]) -> (Aabb, bool) {
+        let (boxes, movable, cloth_end) = (&self.boxes, &self.movable, self.cloth_end);
+        fn all<const N: usize>(corners: [u32; N], boxes: &[Aabb], can_move: impl Fn(u32) -> bool) -> (Aabb, bool) {
             let corner_boxes = corners.map(|vertex| boxes[vertex as usize]);
             if corner_boxes.iter().any(Aabb::is_empty) {
                 return (Aabb::EMPTY, false);
             }
             let aabb = corner_boxes.iter().skip(1).fold(corner_boxes[0], |sum, o| sum.union(o));
-            (aabb, corners.iter().any(|&vertex| movable[vertex as usize]))
+            (aabb, corners.iter().any(|&vertex| can_move(vertex)))
         }
         let (vertices, edges, triangles) = (&self.vertices, &self.edges, &self.triangles);
-        fit_tree(&mut self.vertex_tree, vertices.len(), |item| all([vertices[item as usize]], boxes, movable));
-        fit_tree(&mut self.edge_tree, edges.len(), |item| all(edges[item as usize], boxes, movable));
-        fit_tree(&mut self.triangle_tree, triangles.len(), |item| all(triangles[item as usize], boxes, movable));
+        let can_move = |vertex: u32| movable[vertex as usize] || vertex < cloth_end;
+        for part in &mut self.trees {
+            let (v, e, t) = (&vertices[part.vertices.clone()], &edges[part.edges.clone()], &triangles[part.triangles.clone()]);
+            fit_tree(&mut part.vertex_tree, v.len(), |item| all([v[item as usize]], boxes, can_move));
+            fit_tree(&mut part.edge_tree, e.len(), |item| all(e[item as usize], boxes, can_move));
+            fit_tree(&mut part.triangle_tree, t.len(), |item| all(t[item as usize], boxes, can_move));
+        }
     }
 
     /// Pairs of nodes some levels down that have to be compared.
@@ -227,41 +280,61 @@ impl Search {
         const LEVEL: u32 = 5;
         self.tasks.clear();
         let tasks = &mut self.tasks;
-        self.edge_tree.for_each_node_overlap(LEVEL, |first, second| {
-            tasks.push(Task { is_edges: true, first, second });
-        });
-        self.vertex_tree.for_each_node_overlap_with(&self.triangle_tree, LEVEL, |first, second| {
-            tasks.push(Task { is_edges: false, first, second });
-        });
+        let [below, beyond] = &self.trees;
+        let mut add = |kind: Kind, first: u32, second: u32| tasks.push(Task { kind, first, second });
+        if self.is_divided {
+            let faces = |i, j| Kind::VerticesWithTriangles(i, j);
+            below.edge_tree.for_each_node_overlap_with(&beyond.edge_tree, LEVEL, |m, n| add(Kind::EdgesAcross, m, n));
+            below.vertex_tree.for_each_node_overlap_with(&beyond.triangle_tree, LEVEL, |m, n| add(faces(0, 1), m, n));
+            beyond.vertex_tree.for_each_node_overlap_with(&below.triangle_tree, LEVEL, |m, n| add(faces(1, 0), m, n));
+        } else {
+            let faces = Kind::VerticesWithTriangles(0, 0);
+            below.edge_tree.for_each_node_overlap(LEVEL, |m, n| add(Kind::Edges, m, n));
+            below.vertex_tree.for_each_node_overlap_with(&below.triangle_tree, LEVEL, |m, n| add(faces, m, n));
+        }
     }
 
     fn carry_out(&self, task: &Task, positions: &[Vec3<f64>], radius: f64, found: &mut Vec<Found>) {
         let at = |vertex: u32| positions[vertex as usize];
-        let can_move = |vertices: [u32; 4]| vertices.iter().any(|&vertex| self.movable[vertex as usize]);
+        let can_move = |vertices: [u32; 4]| {
+            let is_across = (vertices[0] < self.cloth_end) != (vertices[3] < self.cloth_end);
+            is_across || vertices.iter().any(|&vertex| self.movable[vertex as usize])
+        };
         let (first, second) = (task.first as usize, task.second as usize);
-        if task.is_edges {
-            self.edge_tree.for_each_overlap_of(first, second, |i, j| {
-                let (i, j) = (i.min(j), i.max(j));
-                let ([a, b], [c, d]) = (self.edges[i as usize], self.edges[j as usize]);
-                if !self.is_wanted(a, c) || a == c || a == d || b == c || b == d || !can_move([a, b, c, d]) {
-                    return;
-                }
-                let x = [at(a), at(b), at(c), at(d)];
-                if let Some(gap) = gap_within(radius, &x, 2) {
-                    found.push(Found { key: EDGES | u64::from(i) << 32 | u64::from(j), gap });
-                }
-            });
-        } else {
-            self.vertex_tree.for_each_overlap_of_with(first, &self.triangle_tree, second, |i, j| {
-                let (vertex, [a, b, c]) = (self.vertices[i as usize], self.triangles[j as usize]);
-                if !self.is_wanted(vertex, a) || vertex == a || vertex == b || vertex == c || !can_move([vertex, a, b, c]) {
-                    return;
-                }
-                let x = [at(vertex), at(a), at(b), at(c)];
-                if let Some(gap) = gap_within(radius, &x, 1) {
-                    found.push(Found { key: u64::from(i) << 32 | u64::from(j), gap });
-                }
-            });
+        let mut of_edges = |i: u32, j: u32| {
+            let (i, j) = (i.min(j), i.max(j));
+            let ([a, b], [c, d]) = (self.edges[i as usize], self.edges[j as usize]);
+            if a == c || a == d || b == c || b == d || !can_move([a, b, c, d]) {
+                return;
+            }
+            let x = [at(a), at(b), at(c), at(d)];
+            if let Some(gap) = gap_within(radius, &x, 2) {
+                found.push(Found { key: EDGES | u64::from(i) << 32 | u64::from(j), gap });
+            }
+        };
+        match task.kind {
+            Kind::Edges => self.trees[0].edge_tree.for_each_overlap_of(first, second, of_edges),
+            Kind::EdgesAcross => {
+                let [below, beyond] = &self.trees;
+                let offset = beyond.edges.start as u32;
+                let tree = &beyond.edge_tree;
+                below.edge_tree.for_each_overlap_of_with(first, tree, second, |i, j| of_edges(i, j + offset));
+            }
+            Kind::VerticesWithTriangles(one, other) => {
+                let (one, other) = (&self.trees[one], &self.trees[other]);
+                let (first_vertex, first_triangle) = (one.vertices.start as u32, other.triangles.start as u32);
+                one.vertex_tree.for_each_overlap_of_with(first, &other.triangle_tree, second, |i, j| {
+                    let (i, j) = (i + first_vertex, j + first_triangle);
+                    let (vertex, [a, b, c]) = (self.vertices[i as usize], self.triangles[j as usize]);
+                    if vertex == a || vertex == b || vertex == c || !can_move([vertex, a, b, c]) {
+                        return;
+                    }
+                    let x = [at(vertex), at(a), at(b), at(c)];
+                    if let Some(gap) = gap_within(radius, &x, 1) {
+                        found.push(Found { key: u64::from(i) << 32 | u64::from(j), gap });
+                    }
+                });
+            }
         }
     }
 

@@ -284,6 +284,14 @@ impl Stencil {
         })
     }
 
+    /// Whether the direction of the closest points at the end separates the pair at the beginning, and at the end with `room` between.
+    ///
+    /// What slides over an edge between two triangles is beside the second of them at first, and above it in the end.
+    fn is_apart_along_end(&self, room: f64) -> bool {
+        let end = self.normal(&self.y);
+        gap_along(end, &self.x, self.first_count) > 0.0 && gap_along(end, &self.y, self.first_count) > room
+    }
+
     /// Whether the pair is certainly apart all along, and at the end by `room`, or has not moved.
     #[inline]
     pub(super) fn test(&self, room: f64) -> Verdict {
@@ -291,7 +299,7 @@ impl Stencil {
             return Verdict::Clear;
         }
         let Some(n) = self.separating_normal() else { return Verdict::Touching };
-        if gap_along(n, &self.y, self.first_count) > room || self.x == self.y {
+        if gap_along(n, &self.y, self.first_count) > room || self.x == self.y || self.is_apart_along_end(room) {
             return Verdict::Clear;
         }
         Verdict::Violated(n)
@@ -325,16 +333,10 @@ pub fn certify(
     Ok(())
 }
 
-/// Also tries the direction of the closest points at the end.
 fn certify_pair(stencil: &Stencil) -> Result<(), Verdict> {
     match stencil.test(0.0) {
         Verdict::Clear => Ok(()),
-        Verdict::Touching => Err(Verdict::Touching),
-        Verdict::Violated(n) => {
-            let end = stencil.normal(&stencil.y);
-            let is_apart = |points| gap_along(end, points, stencil.first_count) > 0.0;
-            if is_apart(&stencil.x) && is_apart(&stencil.y) { Ok(()) } else { Err(Verdict::Violated(n)) }
-        }
+        verdict => Err(verdict),
     }
 }
 

@@ -5,8 +5,8 @@
 //! ```
 //!
 //! The weights of the first of the two sum to 1 and those of the second to −1, so r leads from the one closest point to the other. Both n and b
-//! are those of the start of the substep: C is linear, one projection meets it, and what is asked of the end is asked along the same
-//! direction as the certificate of [`Guard`](crate::collision::Guard) looks.
+//! are fixed for the substep: C is linear, one projection meets it. They are those of the start, or of the end before contact where the pair has
+//! not passed through each other: the two directions along which the certificate of [`Guard`](crate::collision::Guard) looks.
 //!
 //! The multiplier λ ≥ 0 is kept over the sweeps of a substep, and so is that of friction, σ ⟂ n with ‖σ‖ ≤ μλ:
 //!

@@ -41,6 +41,11 @@ const REACH: f64 = 0.4;
 /// Edges by which a vertex may come nearer to another in a substep; what is faster than that is cut.
 const CAP: f64 = 1.0;
 
+/// The same, and the part of an edge by which lists may reach farther than they have to, where only bodies are looked for: few vertices
+/// have any near.
+const CAP_ACROSS: f64 = 4.0;
+const REACH_ACROSS: f64 = 2.0;
+
 /// The most pieces that a substep is held in: for what is led, and for what is free, which is cut beyond.
 const MOST_PIECES: f64 = 1024.0;
 const MOST_FREE_PIECES: f64 = 8.0;
@@ -79,6 +84,8 @@ pub(super) struct Separation {
     parts: [Mutex<Vec<PairContact>>; PARTS],
     /// A usual edge, in m.
     edge: f64,
+    /// Edges by which a list reaches beyond the thickness, at most.
+    cap: f64,
     /// Vertices of cloths.
     cloth: usize,
     /// Where the vertices of bodies are at the end of the substep, in m.
@@ -101,7 +108,8 @@ impl Separation {
         let count = model.bodies.last().map_or(cloth, |body| body.vertices.end);
         let triangles = model.surface_triangles();
         let search = match &model.self_contact {
-            Some(_) => Search::new(count, &triangles),
+            Some(_) if model.bodies.is_empty() => Search::new(count, &triangles),
+            Some(_) => Search::with_bodies(count, &triangles, cloth as u32),
             None => Search::across(count, &triangles, cloth as u32),
         };
         Some(Self {
@@ -116,6 +124,7 @@ impl Separation {
             contacts: Vec::new(),
             parts: std::array::from_fn(|_| Mutex::new(Vec::new())),
             edge,
+            cap: if model.self_contact.is_some() { CAP } else { CAP_ACROSS },
             cloth,
             led: Vec::new(),
             whole: Vec::new(),
@@ -182,7 +191,7 @@ impl Separation {
         if !free.is_finite() || !led.is_finite() {
             return Ok(1);
         }
-        let most = CAP * self.edge;
+        let most = self.cap * self.edge;
         let count = (needed_reach(0.0, free.max(led), led, 0.0) / most).ceil();
         let of_led = (needed_reach(0.0, led, led, 0.0) / most).ceil();
         if of_led > MOST_PIECES {
@@ -192,8 +201,8 @@ impl Separation {
                 what: format!("vertex {name} is led by {led:.3e} m in one substep, where {safe:.3e} m are safe"),
             });
         }
-        // Without bodies free vertices are cut at the reach of a list.
-        let of_free = if model.bodies.is_empty() { 1.0 } else { count.min(MOST_FREE_PIECES) };
+        // With self-contact, free vertices are cut at the reach of a list: to look for all pairs again and again takes too long.
+        let of_free = if model.self_contact.is_some() { 1.0 } else { count.min(MOST_FREE_PIECES) };
         Ok(of_led.max(of_free).max(1.0) as u32)
     }
 
@@ -229,13 +238,19 @@ impl Separation {
         // It may have been moved farther than the list reaches.
         let most = self.look(context);
         let w = &self.inverse_masses;
-        let margin = rounding(&self.start).max(rounding(&self.end));
+        let margin = self.margin();
         let movable = |vertex: usize| w[vertex] > 0.0;
         let held = self.guard.hold_within(&self.start, &mut self.end, movable, &self.candidates, margin, most);
         match held {
             Ok(held) => Ok(held.truncated),
             Err(breach) => Err(breach_error(context.model, breach)),
         }
+    }
+
+    /// How far the vertices of cloths are moved when they are stored, in m. Bodies are not: one that is far away or very large takes
+    /// nothing from the accuracy.
+    fn margin(&self) -> f64 {
+        rounding(&self.start[..self.cloth]).max(rounding(&self.end[..self.cloth]))
     }
 
     /// How far vertices move, at most.
@@ -263,13 +278,16 @@ impl Separation {
             return f64::INFINITY;
         }
         // Beyond the cap the guard cuts motions by how far the list reaches, so that must not depend on its age.
-        let cap = thickness + CAP * self.edge;
-        let needed = needed_reach(thickness, longest, led, rounding(&self.start).max(rounding(&self.end)));
+        let cap = thickness + self.cap * self.edge;
+        let needed = needed_reach(thickness, longest, led, self.margin());
         if needed <= cap && self.candidates.reach(&self.start) >= needed {
             return needed;
         }
         let needed = needed.min(cap);
-        let radius = needed.max((needed + 2.0 * LASTS * longest).min(REACH * self.edge));
+        let radius = match &model.self_contact {
+            Some(_) => needed.max((needed + 2.0 * LASTS * longest).min(REACH * self.edge)),
+            None => needed + (2.0 * LASTS * longest).min(REACH_ACROSS * self.edge),
+        };
         let w = &self.inverse_masses;
         self.search.find(
             context.team,
@@ -326,16 +344,30 @@ impl Separation {
         if is_beyond::<FIRST>(&x, thickness) && is_beyond::<FIRST>(&y, thickness) {
             return None;
         }
-        let [a, b, c, d] = x;
-        let closest = if FIRST == 1 { point_triangle(a, [b, c, d]) } else { segment_segment([a, b], [c, d]) };
-        let end = (0..4).fold(Vec3::ZERO, |sum, k| sum + y[k] * closest.weights[k]);
-        let is_near = closest.distance < thickness || closest.normal.dot(end) < thickness;
-        is_near.then(|| PairContact {
+        let closest_of = |[a, b, c, d]: [Vec3<f64>; 4]| {
+            if FIRST == 1 { point_triangle(a, [b, c, d]) } else { segment_segment([a, b], [c, d]) }
+        };
+        let along = |x: &[Vec3<f64>; 4], weights: &[f64; 4]| (0..4).fold(Vec3::ZERO, |sum, k| sum + x[k] * weights[k]);
+        let mut closest = closest_of(x);
+        if closest.distance >= thickness && closest.normal.dot(along(&y, &closest.weights)) >= thickness {
+            return None;
+        }
+        // Where the direction at the end separates the two at the start as well, nothing has passed through anything, and it is the better
+        // one: seen from the start, what slides over an edge between two triangles runs against the second of them.
+        let end = closest_of(y);
+        let separates = (0..FIRST).all(|i| (FIRST..4).all(|j| end.normal.dot(x[i] - x[j]) > 0.0));
+        if separates && end.distance > 0.0 {
+            if end.distance >= thickness {
+                return None;
+            }
+            closest = end;
+        }
+        Some(PairContact {
             vertices,
             weights: closest.weights,
             normal: closest.normal,
             thickness,
-            start: closest.normal * closest.distance,
+            start: along(&x, &closest.weights),
             friction: friction(model, vertices),
             press: 0.0,
             drag: Vec3::ZERO,
