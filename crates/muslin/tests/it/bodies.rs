@@ -220,9 +220,12 @@ fn a_body_at_any_speed_is_stopped_by_nothing_and_cuts_nothing() {
         );
         let frames = (60.0_f64 / speed).ceil() as usize + 5;
         let mut simulation = simulation_on(&body, &hanging("", &collider), 1);
-        run_uncut(&mut simulation, frames, &format!("{speed} m/s"));
-        // It went half a metre beyond the cloth and took it along: no point of the cloth is where it was.
-        let farthest = simulation.state().positions.iter().map(|x| x.z).fold(0.0, f64::max);
+        let mut farthest = 0.0;
+        for _ in 0..frames {
+            run_uncut(&mut simulation, 1, &format!("{speed} m/s"));
+            farthest = simulation.state().positions.iter().map(|x| x.z).fold(farthest, f64::max);
+        }
+        // It went half a metre beyond the cloth and took it along. (The cloth may have slipped off since.)
         assert!(farthest > 0.3, "{speed} m/s: the cloth was taken to {farthest} m");
     }
 }
