@@ -66,8 +66,7 @@ pub(super) fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
 /// number of vertices.
 fn vertices(file: &SceneFile, parsed: &Parsed, meshes: &mut MeshFiles) -> Result<usize, Failure> {
     file.check_memory(parsed)?;
-    let compiled = meshes.compile(&parsed.scene)
-        .map_err(|problems| file.failure(parsed.locate(&problems)))?;
+    let compiled = meshes.compile(&parsed.scene).map_err(|problems| file.failure(parsed.locate(&problems)))?;
     let vertices = compiled.model.masses.len();
     let frames = parsed.scene.frame_count() + 1;
     let bytes = vertices * frames * size_of::<[f64; 3]>();

@@ -29,12 +29,7 @@ const fn required(name: &'static str, unit: &'static str, meaning: &'static str)
     ColliderKey { name, unit, default: None, meaning }
 }
 
-const fn optional(
-    name: &'static str,
-    unit: &'static str,
-    default: &'static str,
-    meaning: &'static str,
-) -> ColliderKey {
+const fn optional(name: &'static str, unit: &'static str, default: &'static str, meaning: &'static str) -> ColliderKey {
     ColliderKey { name, unit, default: Some(default), meaning }
 }
 

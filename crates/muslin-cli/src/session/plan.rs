@@ -49,15 +49,14 @@ pub(crate) fn plan(arguments: &RunArguments) -> Result<(Plan, Simulation), Failu
     let mut warnings = mem::take(&mut parsed.warnings);
     let mut meshes = MeshFiles::new(file.folder());
     let threads = arguments.threads.map_or_else(all_cores, usize::from);
-    let simulation =
-        meshes.simulation(&parsed.scene, threads).map_err(|error| match error {
-            SetupError::Scene(problems) => {
-                warnings.extend(parsed.locate(&problems));
-                file.failure(mem::take(&mut warnings))
-            }
-            SetupError::Team(error) => Failure::Failed(error.to_string()),
-            SetupError::Solver(_) => Failure::Usage(error.to_string()),
-        })?;
+    let simulation = meshes.simulation(&parsed.scene, threads).map_err(|error| match error {
+        SetupError::Scene(problems) => {
+            warnings.extend(parsed.locate(&problems));
+            file.failure(mem::take(&mut warnings))
+        }
+        SetupError::Team(error) => Failure::Failed(error.to_string()),
+        SetupError::Solver(_) => Failure::Usage(error.to_string()),
+    })?;
     warnings.extend(parsed.locate(simulation.warnings()));
     let mut scene = parsed.scene;
 

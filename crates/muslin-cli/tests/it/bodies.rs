@@ -31,7 +31,9 @@ fn the_meshes_of_colliders_are_among_the_results() {
     let (shape, plate) = npy(&place.read("first/plate.npy"));
     assert_eq!(shape, [7, 4, 3]);
     // Heights at 30 frames a second of three frames at 10: straight from one to the next, and then held.
-    for (frame, expected) in [0.0, 0.01 / 3.0, 0.02 / 3.0, 0.01, 0.01 + 0.02 / 3.0, 0.01 + 0.04 / 3.0, 0.03].iter().enumerate() {
+    for (frame, expected) in
+        [0.0, 0.01 / 3.0, 0.02 / 3.0, 0.01, 0.01 + 0.02 / 3.0, 0.01 + 0.04 / 3.0, 0.03].iter().enumerate()
+    {
         for vertex in 0..4 {
             let height = plate[3 * (4 * frame + vertex) + 1];
             assert!((height - expected).abs() < 1e-7, "frame {frame}: {height}, not {expected}");
@@ -44,7 +46,9 @@ fn the_meshes_of_colliders_are_among_the_results() {
     for frame in report["frames"].as_array().expect("frames") {
         assert_eq!(frame["intersections"], 0, "{frame}");
     }
-    for name in ["plate.obj", "plate.npy", "collider1.obj", "inputs/plate.obj", "inputs/plate.npy", "inputs/collider1.obj"] {
+    for name in
+        ["plate.obj", "plate.npy", "collider1.obj", "inputs/plate.obj", "inputs/plate.npy", "inputs/collider1.obj"]
+    {
         let files = report["files"].as_array().expect("files");
         assert!(files.iter().any(|file| file == name), "{name} is not listed: {files:?}");
     }
@@ -97,6 +101,8 @@ fn broken_meshes_are_told_with_their_place() {
     let err = said("--set cloth.0.translate=[0,0,0] --set collider.0.mesh.frames=../meshes/up_8*.obj");
     assert!(err.contains("collider[0].mesh: it touches cloth \"sheet\" at the start"), "{err}");
     // The results would overwrite what the scene is read from.
-    let said = place.run("run scenes/a.toml --out meshes --set collider.0.name=up_8 --set collider.0.mesh.frames=../meshes/up_8*.obj");
+    let said = place.run(
+        "run scenes/a.toml --out meshes --set collider.0.name=up_8 --set collider.0.mesh.frames=../meshes/up_8*.obj",
+    );
     assert!(said.err.contains("would overwrite"), "{}", said.err);
 }

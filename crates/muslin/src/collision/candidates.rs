@@ -41,6 +41,8 @@ pub struct Candidates {
     /// The positions in which they were found.
     reference: Vec<Vec3<f64>>,
     radius: f64,
+    /// Whether the pairs are only those of cloth and bodies, of which one cannot be moved.
+    pub(super) is_across: bool,
 }
 
 impl Candidates {
@@ -249,6 +251,7 @@ impl Search {
         candidates.reference.clear();
         candidates.reference.extend_from_slice(positions);
         candidates.radius = radius;
+        candidates.is_across = self.is_divided;
     }
 
     /// Boxes of everything within half the radius, and the trees over them.
@@ -267,7 +270,8 @@ impl Search {
         let (vertices, edges, triangles) = (&self.vertices, &self.edges, &self.triangles);
         let can_move = |vertex: u32| movable[vertex as usize] || vertex < cloth_end;
         for part in &mut self.trees {
-            let (v, e, t) = (&vertices[part.vertices.clone()], &edges[part.edges.clone()], &triangles[part.triangles.clone()]);
+            let (v, e, t) =
+                (&vertices[part.vertices.clone()], &edges[part.edges.clone()], &triangles[part.triangles.clone()]);
             fit_tree(&mut part.vertex_tree, v.len(), |item| all([v[item as usize]], boxes, can_move));
             fit_tree(&mut part.edge_tree, e.len(), |item| all(e[item as usize], boxes, can_move));
             fit_tree(&mut part.triangle_tree, t.len(), |item| all(t[item as usize], boxes, can_move));

@@ -321,7 +321,7 @@ pub fn certify(
     candidates: &Candidates,
 ) -> Result<(), Breach> {
     let motion = finite_motion(start, end)?;
-    check_reach(start, end, &movable, &motion, candidates.reach(start), 0.0)?;
+    check_reach(start, end, &movable, &motion, (candidates.reach(start), candidates.is_across), 0.0)?;
     for (list, _, first_count) in candidates.lists() {
         for vertices in list {
             certify_pair(&Stencil::gather(vertices, first_count, start, end)).map_err(|verdict| {
@@ -364,13 +364,13 @@ pub(super) fn finite_motion(start: &[Vec3<f64>], end: &[Vec3<f64>]) -> Result<Mo
 }
 
 /// Whether no pair that is not in the list can touch: two free vertices, or a free and a scripted one, do not
-/// come together by `reach`.
+/// come together by `reach`. Two free ones are no pair if only those of cloth and bodies are.
 pub(super) fn check_reach(
     start: &[Vec3<f64>],
     end: &[Vec3<f64>],
     movable: &impl Fn(usize) -> bool,
     motion: &Motion,
-    reach: f64,
+    (reach, is_across): (f64, bool),
     margin: f64,
 ) -> Result<(), Breach> {
     // Most steps need no second look.
@@ -379,7 +379,8 @@ pub(super) fn check_reach(
     }
     let outside = |frame: Vec3<f64>| {
         let (free, scripted) = longest_of_kinds(start, end, movable, frame);
-        let together = (free.0 + free.0.max(scripted.0) + 2.0 * margin) * (1.0 + 8.0 * f64::EPSILON);
+        let other = if is_across { scripted.0 } else { free.0.max(scripted.0) };
+        let together = (free.0 + other + 2.0 * margin) * (1.0 + 8.0 * f64::EPSILON);
         // The free one is at fault only if it would be on its own.
         let (length, vertex) = if scripted.0 > free.0 { scripted } else { free };
         if together < reach { None } else { Some(Breach::TooFast { vertex, length, reach }) }

@@ -265,7 +265,8 @@ impl Guard {
         self.put_back(step)?;
         self.push(step)?;
         let motion = Motion::between(step.start, step.end);
-        check_reach(step.start, step.end, &step.movable, &motion, step.reach, step.margin)?;
+        let reach = (step.reach, step.candidates.is_across);
+        check_reach(step.start, step.end, &step.movable, &motion, reach, step.margin)?;
         self.sum_up(step);
         Ok(self.held)
     }
@@ -289,7 +290,9 @@ impl Guard {
             return Ok(());
         }
         let (free, scripted) = longest_of_kinds(step.start, step.end, &step.movable, step.frame);
-        step.longest = (0.5 * step.reach).min(step.reach - scripted.0) * (1.0 - 1e-9) - step.margin;
+        let most = if step.candidates.is_across { step.reach } else { 0.5 * step.reach };
+        // Pinned vertices of cloth are scripted too, so bodies are not the only ones that have a part of the reach.
+        step.longest = most.min(step.reach - scripted.0) * (1.0 - 1e-9) - 2.0 * step.margin;
         if step.longest <= 0.0 {
             return Err(Breach::TooFast { vertex: scripted.1, length: scripted.0, reach: step.reach });
         }

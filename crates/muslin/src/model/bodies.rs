@@ -54,11 +54,7 @@ struct Placement {
 
 impl Placement {
     fn new(shape: &BodyMesh) -> Self {
-        Self {
-            rotation: Mat3::from_degrees_xyz(shape.rotate),
-            scale: shape.scale,
-            shift: shape.translate.into(),
-        }
+        Self { rotation: Mat3::from_degrees_xyz(shape.rotate), scale: shape.scale, shift: shape.translate.into() }
     }
 
     #[inline]
@@ -115,7 +111,8 @@ pub(super) fn load(
             *p = placement.apply((*p).into()).to_array();
         }
         if let Some(vertex) = mesh.positions.iter().position(|p| p.iter().any(|x| x.abs() > MAX_COORDINATE)) {
-            let message = format!("vertex {vertex} is placed farther than {MAX_COORDINATE:e} m from the origin along an axis");
+            let message =
+                format!("vertex {vertex} is placed farther than {MAX_COORDINATE:e} m from the origin along an axis");
             problems.error(format!("collider[{index}].mesh"), message);
             continue;
         }
@@ -257,7 +254,8 @@ impl Model {
         let body_of_triangle = |t: usize| self.body_of(triangles[t][0] as usize);
         let mut first_triangle = self.triangles.len();
         for body in &self.bodies {
-            let of_body = |pair: &&(usize, usize)| body_of_triangle(pair.1).is_some_and(|other| other.index == body.index);
+            let of_body =
+                |pair: &&(usize, usize)| body_of_triangle(pair.1).is_some_and(|other| other.index == body.index);
             let mut pairs = cuts.iter().filter(of_body);
             if let Some(&(t, other)) = pairs.next() {
                 let vertex = triangles[t][0] as usize;
@@ -295,7 +293,8 @@ impl Model {
             let vertex = pairs().find(of_body).and_then(|pair| pair.iter().find(|&&vertex| (vertex as usize) < cloth));
             if let Some(&vertex) = vertex {
                 let (name, vertex) = self.user_vertex(vertex as usize);
-                let message = format!("it touches cloth \"{name}\" at the start, at vertex {vertex}; move one of them a little");
+                let message =
+                    format!("it touches cloth \"{name}\" at the start, at vertex {vertex}; move one of them a little");
                 problems.error(format!("collider[{}].mesh", body.index), message);
             }
         }

@@ -5,7 +5,8 @@
 use std::fmt::{self, Write};
 
 use super::description::{
-    BodyFrames, BodyMesh, Choice, Cloth, Collider, ColliderShape, Material, Path, Pin, Scene, Selection, Shape, View, Waypoint,
+    BodyFrames, BodyMesh, Choice, Cloth, Collider, ColliderShape, Material, Path, Pin, Scene, Selection, Shape, View,
+    Waypoint,
 };
 use super::words::Word;
 

@@ -6,9 +6,9 @@
 
 use std::ops::Range;
 
+use super::script::{Obstacle, Script};
 use super::separation::{Separated, Separation};
 use super::{Context, Particle, StepError};
-use super::script::{Obstacle, Script};
 use crate::collision::Probe;
 use crate::energy::contact;
 use crate::force::{Push, Wind};
@@ -98,7 +98,12 @@ impl<R: Real> Frame<R> {
     }
 
     /// Keeps cloth from cloth at the end of a substep of `step` seconds, and makes velocities of positions.
-    pub(super) fn separate(&mut self, context: &Context<'_>, step: f64, substep: usize) -> Result<Separated, StepError> {
+    pub(super) fn separate(
+        &mut self,
+        context: &Context<'_>,
+        step: f64,
+        substep: usize,
+    ) -> Result<Separated, StepError> {
         let Some(mut separation) = self.separation.take() else { return Ok(Separated::default()) };
         let outcome = self.separate_with(&mut separation, context, step, substep);
         self.separation = Some(separation);

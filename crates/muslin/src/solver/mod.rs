@@ -154,7 +154,9 @@ pub enum StepError {
     )]
     NotDefinite,
     /// Cloth would pass through cloth, and nothing that may be done about it helps.
-    #[error("{what}, and cannot be kept apart; use more substeps, slower pins or bodies, or a smaller contact.thickness")]
+    #[error(
+        "{what}, and cannot be kept apart; use more substeps, slower pins or bodies, or a smaller contact.thickness"
+    )]
     Contact {
         /// Which, as the user numbers them.
         what: String,

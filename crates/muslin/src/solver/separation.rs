@@ -41,10 +41,9 @@ const REACH: f64 = 0.4;
 /// Edges by which a vertex may come nearer to another in a substep; what is faster than that is cut.
 const CAP: f64 = 1.0;
 
-/// The same, and the part of an edge by which lists may reach farther than they have to, where only bodies are looked for: few vertices
-/// have any near.
+/// The same, and how much farther than they have to lists reach at least, where only bodies are looked for: few vertices have any near.
 const CAP_ACROSS: f64 = 4.0;
-const REACH_ACROSS: f64 = 2.0;
+const ACROSS: f64 = 1.3;
 
 /// The most pieces that a substep is held in: for what is led, and for what is free, which is cut beyond.
 const MOST_PIECES: f64 = 1024.0;
@@ -86,6 +85,8 @@ pub(super) struct Separation {
     edge: f64,
     /// Edges by which a list reaches beyond the thickness, at most.
     cap: f64,
+    /// Whether only pairs of cloth and bodies are looked for.
+    is_across: bool,
     /// Vertices of cloths.
     cloth: usize,
     /// Where the vertices of bodies are at the end of the substep, in m.
@@ -125,6 +126,7 @@ impl Separation {
             parts: std::array::from_fn(|_| Mutex::new(Vec::new())),
             edge,
             cap: if model.self_contact.is_some() { CAP } else { CAP_ACROSS },
+            is_across: model.self_contact.is_none(),
             cloth,
             led: Vec::new(),
             whole: Vec::new(),
@@ -192,8 +194,8 @@ impl Separation {
             return Ok(1);
         }
         let most = self.cap * self.edge;
-        let count = (needed_reach(0.0, free.max(led), led, 0.0) / most).ceil();
-        let of_led = (needed_reach(0.0, led, led, 0.0) / most).ceil();
+        let count = (self.needed_reach(0.0, free.max(led), led, 0.0) / most).ceil();
+        let of_led = (self.needed_reach(0.0, led, led, 0.0) / most).ceil();
         if of_led > MOST_PIECES {
             let safe = led * MOST_PIECES / of_led;
             let name = name_of(model, fastest);
@@ -253,6 +255,14 @@ impl Separation {
         rounding(&self.start[..self.cloth]).max(rounding(&self.end[..self.cloth]))
     }
 
+    /// How far a list has to reach for a substep in which no vertex moves by more than `longest`, and none is led by more than `led`: to
+    /// all pairs that come as near as the thickness, and then some, since contacts move vertices too, and what is led into a corner
+    /// moves them farther than itself. Two free vertices come together by twice as much as a free one and a body.
+    fn needed_reach(&self, thickness: f64, longest: f64, led: f64, margin: f64) -> f64 {
+        let of_two = if self.is_across { 1.25 } else { 2.5 };
+        thickness + of_two * longest + 2.5 * led + 16.0 * margin
+    }
+
     /// How far vertices move, at most.
     fn longest(&self) -> Longest {
         let mut longest = Longest { free: 0.0, led: 0.0, fastest: 0 };
@@ -279,15 +289,13 @@ impl Separation {
         }
         // Beyond the cap the guard cuts motions by how far the list reaches, so that must not depend on its age.
         let cap = thickness + self.cap * self.edge;
-        let needed = needed_reach(thickness, longest, led, self.margin());
+        let needed = self.needed_reach(thickness, longest, led, self.margin());
         if needed <= cap && self.candidates.reach(&self.start) >= needed {
             return needed;
         }
         let needed = needed.min(cap);
-        let radius = match &model.self_contact {
-            Some(_) => needed.max((needed + 2.0 * LASTS * longest).min(REACH * self.edge)),
-            None => needed + (2.0 * LASTS * longest).min(REACH_ACROSS * self.edge),
-        };
+        let least = if self.is_across { ACROSS * needed } else { needed };
+        let radius = least.max((needed + 2.0 * LASTS * longest).min(REACH * self.edge));
         let w = &self.inverse_masses;
         self.search.find(
             context.team,
@@ -391,13 +399,6 @@ fn friction(model: &Model, vertices: [u32; 4]) -> f64 {
     model.body_of(last as usize).map_or_else(of_cloth, |body| body.friction)
 }
 
-/// How far a list has to reach for a substep in which no vertex moves by more than `longest`, and none is led by more than `led`: to all
-/// pairs that come as near as the thickness, and then some, since contacts move vertices too, and what is led in a corner moves them
-/// farther than itself.
-fn needed_reach(thickness: f64, longest: f64, led: f64, margin: f64) -> f64 {
-    thickness + 2.5 * longest + 2.5 * led + 16.0 * margin
-}
-
 /// How far a vertex is moved at most when positions of this size are rounded to single precision, in m.
 fn rounding(positions: &[Vec3<f64>]) -> f64 {
     let size = positions.iter().map(|x| x.x.abs().max(x.y.abs()).max(x.z.abs())).fold(0.0, f64::max);
@@ -441,16 +442,23 @@ fn list_of(model: &Model, vertices: &[u32]) -> String {
 fn breach_error(model: &Model, breach: Breach) -> StepError {
     let (name, list) = (|vertex: u32| name_of(model, vertex), |vertices: &[u32]| list_of(model, vertices));
     let pair = |pair: Pair| match pair {
-        Pair::VertexTriangle([a, rest @ ..]) => format!("vertex {} and the triangle of vertices {}", name(a), list(&rest)),
+        Pair::VertexTriangle([a, rest @ ..]) => {
+            format!("vertex {} and the triangle of vertices {}", name(a), list(&rest))
+        }
         Pair::EdgeEdge([a, b, c, d]) => format!("the edges of vertices {} and {}", list(&[a, b]), list(&[c, d])),
     };
     match breach {
         Breach::Touching(found) => StepError::Contact { what: format!("{} touch", pair(found)) },
         Breach::Pair(found) => StepError::Contact { what: format!("{} would pass through each other", pair(found)) },
         Breach::TooFast { vertex, length, reach } => StepError::Contact {
-            what: format!("vertex {} is led by {length:.3e} m in one substep, where {reach:.3e} m are safe", name(vertex)),
+            what: format!(
+                "vertex {} is led by {length:.3e} m in one substep, where {reach:.3e} m are safe",
+                name(vertex)
+            ),
         },
-        Breach::OutOfReach { .. } => StepError::Contact { what: "positions are too large for their rounding".to_owned() },
+        Breach::OutOfReach { .. } => {
+            StepError::Contact { what: "positions are too large for their rounding".to_owned() }
+        }
         Breach::NotFinite(vertex) => StepError::non_finite(model, vertex as usize),
     }
 }

@@ -110,7 +110,10 @@ fn cloth_lies_on_a_mesh_as_on_the_shape_that_it_approximates() {
         radius - (b - a).cross(c - a).normalized_or_zero().dot(a)
     };
     let deepest = (0..body.triangle_count()).map(inside).fold(0.0, f64::max);
-    assert!(nearest > 1e-3 - deepest - 1e-5, "a vertex is {nearest} m from the sphere, triangles are {deepest} m inside");
+    assert!(
+        nearest > 1e-3 - deepest - 1e-5,
+        "a vertex is {nearest} m from the sphere, triangles are {deepest} m inside"
+    );
 }
 
 #[test]
@@ -324,7 +327,9 @@ fn frames_are_linear_in_time_and_held_at_the_ends() {
         positions
     };
     let placed = |p: [f32; 3]| Vec3::from(p.map(f64::from)) * 1.5 + Vec3::new(0.0, -0.15, 0.0);
-    for (time, first, next, part) in [(0.0, 0, 0, 0.0), (2.25 / 24.0, 2, 3, 0.25), (19.0 / 24.0, 19, 19, 0.0), (9.0, 19, 19, 0.0)] {
+    for (time, first, next, part) in
+        [(0.0, 0, 0, 0.0), (2.25 / 24.0, 2, 3, 0.25), (19.0 / 24.0, 19, 19, 0.0), (9.0, 19, 19, 0.0)]
+    {
         for (v, x) in at(time).into_iter().enumerate() {
             let (a, b) = (placed(frames[first][v]), placed(frames[next][v]));
             assert!((x - (a + (b - a) * part)).norm() < 1e-12, "vertex {v} at {time} s: {x:?}");

@@ -6,8 +6,8 @@ use muslin::energy::{BEND, EnergyKind, STRETCH};
 use muslin::mesh::Diagonals;
 use muslin::parameter::{Entry, Kind, Parameter, Setting, Settings};
 use muslin::scene::{
-    BodyFrames, BodyMesh, Choice, Cloth, Collider, ColliderShape, Contact, Ease, Finding, Material, Override, Path, Pin, Scene, Select,
-    Selection, Shape, View, Waypoint, Wind, parse,
+    BodyFrames, BodyMesh, Choice, Cloth, Collider, ColliderShape, Contact, Ease, Finding, Material, Override, Path,
+    Pin, Scene, Select, Selection, Shape, View, Waypoint, Wind, parse,
 };
 use muslin::solver::{self, Need, SolverKind};
 use proptest::collection::vec;

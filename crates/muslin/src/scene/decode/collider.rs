@@ -51,8 +51,9 @@ fn collider(
 fn refuse_taken_name(t: &mut Table<'_, '_>, index: usize, name: &str, names: &mut Vec<(String, String)>) {
     let folded = name.to_lowercase();
     if let Some((_, owner)) = names.iter().find(|(other, _)| *other == folded) {
-        let message =
-            format!("{name:?} is the name of {owner} already; choose another (names are files, so case does not count)");
+        let message = format!(
+            "{name:?} is the name of {owner} already; choose another (names are files, so case does not count)"
+        );
         t.value_error("name", message);
     }
     names.push((folded, format!("collider[{index}]")));
