@@ -418,7 +418,7 @@ mod tests {
         assert_eq!(read_npy(&bytes[..60]), Err(NpyError::NotNpy));
         assert!(matches!(read_npy(&bytes[..bytes.len() - 1]), Err(NpyError::Truncated { .. })));
         let flat = String::from_utf8_lossy(&bytes).replace("(1, 2, 3)", "(1, 6)   ").into_bytes();
-        assert!(!matches!(read_npy(&flat), Ok(_)), "another shape");
+        assert!(read_npy(&flat).is_err(), "another shape");
         let mut integers = bytes.clone();
         let at = integers.windows(3).position(|w| w == b"<f4").unwrap();
         integers[at + 1] = b'i';

@@ -1,10 +1,9 @@
 //! The compiled, immutable side of a simulation: a scene as batches of elements, masses, pins and bodies.
 
-mod bodies;
-
 use std::fmt;
 use std::ops::Range;
 
+use crate::body;
 use crate::collision::{Collider, point_triangle, segment_segment};
 use crate::energy::shape_matching::{self, Matching};
 use crate::energy::{self, Site, Term, buckling, dihedral, neo_hookean};
@@ -17,7 +16,7 @@ use crate::solver::{self, Need, projective, vbd, xpbd};
 use crate::state::State;
 use crate::topology::{Adjacency, Ordering, Topology, color, locality_order};
 
-pub use bodies::Body;
+pub use crate::body::Body;
 
 /// Everything that does not change from step to step.
 ///
@@ -181,10 +180,10 @@ impl fmt::Display for Problem {
 
 /// Collects problems so that a user sees all of them at once.
 #[derive(Default)]
-struct Problems(Vec<Problem>);
+pub(crate) struct Problems(Vec<Problem>);
 
 impl Problems {
-    fn error(&mut self, place: impl Into<String>, message: impl Into<String>) {
+    pub(crate) fn error(&mut self, place: impl Into<String>, message: impl Into<String>) {
         self.0.push(Problem { severity: mesh::Severity::Error, place: place.into(), message: message.into() });
     }
 
@@ -235,13 +234,13 @@ impl Model {
             .enumerate()
             .map(|(i, cloth)| rest_mesh(cloth, &format!("cloth[{i}]"), load, &mut problems))
             .collect();
-        let bodies = bodies::load(scene, load, load_frames, &mut problems);
+        let bodies = body::load(scene, load, load_frames, &mut problems);
         let sizes = meshes.iter().map(|m| m.as_ref().map_or(0, Mesh::vertex_count));
         let vertex_count = sizes.sum::<usize>();
         if u32::try_from(vertex_count).is_err() {
             problems.error("cloth", format!("the cloths have {vertex_count} vertices together; the limit is 2³² − 1"));
         }
-        bodies::refuse_too_many(&bodies, vertex_count, &mut problems);
+        body::refuse_too_many(&bodies, vertex_count, &mut problems);
         if problems.any_error() {
             // Pins of the cloths that did load are still checked, so that one look shows everything.
             for (i, (cloth, mesh)) in scene.cloths.iter().zip(&meshes).enumerate() {

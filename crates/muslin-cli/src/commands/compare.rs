@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use muslin::model::Model;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::json;

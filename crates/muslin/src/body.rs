@@ -8,10 +8,10 @@
 
 use std::ops::Range;
 
-use super::{LoadFrames, LoadMesh, Model, Problems};
 use crate::collision::{Candidates, Search, for_each_intersection};
 use crate::math::{Mat3, Vec3};
 use crate::mesh::{self, FindingKind, MAX_COORDINATE, Mesh};
+use crate::model::{LoadFrames, LoadMesh, Model, Problems};
 use crate::motion::Motion;
 use crate::parallel::Team;
 use crate::scene::{BodyMesh, ColliderShape, Scene};
@@ -85,7 +85,7 @@ impl Body {
 }
 
 /// Reads the bodies of a scene that are meshes; those that are broken are missing, and reported.
-pub(super) fn load(
+pub(crate) fn load(
     scene: &Scene,
     load: &mut LoadMesh<'_>,
     load_frames: &mut LoadFrames<'_>,
@@ -186,7 +186,7 @@ fn checked_frames(frames: Vec<Vec<[f32; 3]>>, vertex_count: usize) -> Result<Vec
 }
 
 /// Vertices are numbered with 32 bits, those of cloths and bodies together.
-pub(super) fn refuse_too_many(bodies: &[Body], cloth_vertices: usize, problems: &mut Problems) {
+pub(crate) fn refuse_too_many(bodies: &[Body], cloth_vertices: usize, problems: &mut Problems) {
     let count = cloth_vertices + bodies.iter().map(|body| body.mesh.vertex_count()).sum::<usize>();
     if !bodies.is_empty() && u32::try_from(count).is_err() {
         problems.error("collider", format!("cloths and meshes have {count} vertices together; the limit is 2³² − 1"));
@@ -195,7 +195,7 @@ pub(super) fn refuse_too_many(bodies: &[Body], cloth_vertices: usize, problems: 
 
 impl Model {
     /// Takes the bodies over, once all cloths are there.
-    pub(super) fn add_bodies(&mut self, bodies: Vec<Body>) {
+    pub(crate) fn add_bodies(&mut self, bodies: Vec<Body>) {
         let mut first = self.masses.len();
         self.bodies = bodies;
         for body in &mut self.bodies {
@@ -243,7 +243,7 @@ impl Model {
     }
 
     /// Contact keeps apart what is apart: it cannot begin with cloth that a body cuts or touches.
-    pub(super) fn refuse_cut_bodies(&self, problems: &mut Problems) {
+    pub(crate) fn refuse_cut_bodies(&self, problems: &mut Problems) {
         if self.bodies.is_empty() {
             return;
         }
