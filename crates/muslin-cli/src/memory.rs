@@ -24,7 +24,8 @@ const OBJ_BYTES: f64 = 30.0;
 pub(crate) fn estimate(model: &Model) -> usize {
     let elements: usize = model.terms.iter().map(|term| term.element_count()).sum();
     let members: usize = model.matchings.iter().map(Matching::member_count).sum();
-    VERTEX_BYTES * model.masses.len() + ELEMENT_BYTES * (elements + members)
+    let bodies: usize = model.bodies.iter().map(|body| body.mesh.vertex_count()).sum();
+    VERTEX_BYTES * (model.masses.len() + bodies) + ELEMENT_BYTES * (elements + members)
 }
 
 /// Bytes of the frames of a whole run, the initial state included.

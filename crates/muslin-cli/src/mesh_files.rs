@@ -4,12 +4,16 @@
 //! there: the file itself may be gone or changed by then. The rest mesh among the results is no substitute, since it is
 //! scaled, repaired and in single precision.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use muslin::mesh::{Group, Mesh, Uv};
-use muslin_io::{ObjMesh, read_obj};
+use muslin::model::{Compiled, LoadFrames, LoadMesh, Model, Problem};
+use muslin::scene::Scene;
+use muslin::{SetupError, Simulation};
+use muslin_io::{ObjMesh, npy_bytes, read_npy, read_obj};
 
 use crate::failure::cannot_read;
 
@@ -18,12 +22,14 @@ use crate::failure::cannot_read;
 pub(crate) struct MeshFiles {
     folder: PathBuf,
     contents: BTreeMap<String, Vec<u8>>,
+    /// The frames of animated meshes as `.npy`, whatever they were read from.
+    frames: BTreeMap<String, Vec<u8>>,
 }
 
 impl MeshFiles {
     /// Paths start from `folder`.
     pub(crate) fn new(folder: PathBuf) -> Self {
-        Self { folder, contents: BTreeMap::new() }
+        Self { folder, contents: BTreeMap::new(), frames: BTreeMap::new() }
     }
 
     /// The mesh of a file, or one sentence about why there is none.
@@ -42,10 +48,83 @@ impl MeshFiles {
         }
     }
 
+    /// A simulation of a scene with these files.
+    pub(crate) fn simulation(&mut self, scene: &Scene, threads: usize) -> Result<Simulation, SetupError> {
+        self.with_loaders(|load, load_frames| Simulation::new_with(scene, threads, load, load_frames))
+    }
+
+    /// The compiled side of a scene with these files.
+    pub(crate) fn compile(&mut self, scene: &Scene) -> Result<Compiled, Vec<Problem>> {
+        self.with_loaders(|load, load_frames| Model::compile_with(scene, load, load_frames))
+    }
+
+    /// Both callbacks write down what they read, one after the other.
+    fn with_loaders<T>(&mut self, build: impl FnOnce(&mut LoadMesh<'_>, &mut LoadFrames<'_>) -> T) -> T {
+        let files = RefCell::new(self);
+        build(&mut |name| files.borrow_mut().load(name), &mut |name| files.borrow_mut().load_frames(name))
+    }
+
+    /// The frames of an animated mesh: a `.npy`, or the files of a pattern (`body_*.obj`), sorted by name.
+    pub(crate) fn load_frames(&mut self, name: &str) -> Result<Vec<Vec<[f32; 3]>>, String> {
+        let path = self.folder.join(name);
+        let read = |path: &Path| fs::read(path).map_err(|error| cannot_read(path, error).to_string());
+        let of_npy = |bytes: &[u8]| read_npy(bytes).map_err(|error| format!("cannot read {}: {error}", path.display()));
+        if let Some(bytes) = self.frames.get(name) {
+            return of_npy(bytes);
+        }
+        let frames = if is_pattern(name) {
+            let files = expand(&self.folder, name);
+            if files.is_empty() {
+                return Err(format!("there is no file {}", path.display()));
+            }
+            let frame = |path: &PathBuf| match read_obj(&read(path)?) {
+                Ok(mesh) => Ok(mesh.positions.iter().map(|p| p.map(|x| x as f32)).collect::<Vec<_>>()),
+                Err(error) => Err(format!("{}:{}: {}", path.display(), error.line, error.problem)),
+            };
+            let frames: Vec<Vec<[f32; 3]>> = files.iter().map(frame).collect::<Result<_, _>>()?;
+            let expected = frames[0].len();
+            if let Some(odd) = frames.iter().position(|frame| frame.len() != expected) {
+                let (found, file, first) = (frames[odd].len(), files[odd].display(), files[0].display());
+                return Err(format!("{file} has {found} vertices, but {first} has {expected}"));
+            }
+            frames
+        } else {
+            of_npy(&read(&path)?)?
+        };
+        self.frames.insert(name.to_owned(), npy_bytes(&frames));
+        Ok(frames)
+    }
+
+    /// The frames of an animated mesh that was loaded, as a `.npy`.
+    pub(crate) fn frames_content(&self, name: &str) -> &[u8] {
+        self.frames.get(name).map_or(&[], Vec::as_slice)
+    }
+
     /// What a file that was loaded contained.
     pub(crate) fn content(&self, name: &str) -> &[u8] {
         self.contents.get(name).map_or(&[], Vec::as_slice)
     }
+}
+
+fn is_pattern(name: &str) -> bool {
+    Path::new(name).file_name().is_some_and(|file| file.to_string_lossy().contains('*'))
+}
+
+/// The files that a name stands for: itself, or those of a pattern with one `*` in the file name, sorted by length and name, so that
+/// `body_10.obj` follows `body_9.obj`.
+pub(crate) fn expand(folder: &Path, name: &str) -> Vec<PathBuf> {
+    let path = folder.join(name);
+    if !is_pattern(name) {
+        return vec![path];
+    }
+    let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let Some((start, end)) = file.split_once('*') else { return Vec::new() };
+    let fits = |found: &str| found.len() >= start.len() + end.len() && found.starts_with(start) && found.ends_with(end);
+    let entries = path.parent().and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten().flatten();
+    let mut files: Vec<PathBuf> =
+        entries.filter(|entry| fits(&entry.file_name().to_string_lossy())).map(|entry| entry.path()).collect();
+    files.sort_by_key(|path| (path.as_os_str().len(), path.clone()));
+    files
 }
 
 fn from_obj(mesh: ObjMesh) -> Mesh {

@@ -43,5 +43,5 @@ pub use export::{Exported, FORMATS, Format, export, find_format};
 pub use frames::{Clip, FrameSource, Frames};
 pub use mesh::{Group, RestMesh, Uv};
 pub use names::file_stem;
-pub use npy::{NpyError, NpyReader, NpyWriter};
+pub use npy::{NpyError, NpyReader, NpyWriter, npy_bytes, read_npy};
 pub use obj::{ObjElement, ObjError, ObjGroup, ObjMesh, ObjProblem, ObjUv, read_obj, write_obj};

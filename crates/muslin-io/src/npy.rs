@@ -318,6 +318,55 @@ impl FrameSource for NpyReader {
     }
 }
 
+/// The frames of a `.npy` in memory: an array of shape (frames, vertices, 3) of float32, or of float64, which is rounded.
+pub fn read_npy(bytes: &[u8]) -> Result<Vec<Vec<[f32; 3]>>, NpyError> {
+    let rest = bytes.strip_prefix(MAGIC).ok_or(NpyError::NotNpy)?;
+    let (length, rest) = rest.split_at_checked(2).ok_or(NpyError::NotNpy)?;
+    let length = usize::from(u16::from_le_bytes([length[0], length[1]]));
+    let (header, data) = rest.split_at_checked(length).ok_or(NpyError::NotNpy)?;
+    let header = String::from_utf8_lossy(header).trim_end().to_owned();
+    let is_double = header.starts_with(DICTIONARY_START.replace("<f4", "<f8").as_str());
+    let counts = header
+        .get(DICTIONARY_START.len()..)
+        .filter(|_| is_double || header.starts_with(DICTIONARY_START))
+        .and_then(|rest| rest.strip_suffix(DICTIONARY_END))
+        .and_then(|counts| counts.split_once(", "))
+        .and_then(|(frames, vertices)| Some((frames.parse::<usize>().ok()?, vertices.parse::<usize>().ok()?)));
+    let Some((frame_count, vertex_count)) = counts else { return Err(NpyError::Layout { header }) };
+    let number_bytes = if is_double { 8 } else { 4 };
+    let too_large = NpyError::TooLarge { frame_count, vertex_count };
+    let frame_bytes = vertex_count.checked_mul(3 * number_bytes);
+    let needed = frame_bytes.and_then(|bytes| bytes.checked_mul(frame_count)).ok_or(too_large)?;
+    if data.len() < needed {
+        let before = (bytes.len() - data.len()) as u64;
+        return Err(NpyError::Truncated { frame_count, expected: before + needed as u64, found: bytes.len() as u64 });
+    }
+    if vertex_count == 0 {
+        return Ok(vec![Vec::new(); frame_count.min(1)]); // as empty as any number of them
+    }
+    let frame = |data: &[u8]| {
+        let mut positions = Vec::new();
+        if is_double {
+            let number = |b: &[u8]| f64::from_le_bytes([b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]]) as f32;
+            let of_vertex = data.chunks_exact(24).map(|p| [number(&p[..8]), number(&p[8..16]), number(&p[16..])]);
+            positions.extend(of_vertex);
+        } else {
+            read_positions(data, &mut positions);
+        }
+        positions
+    };
+    Ok(data[..needed].chunks_exact(needed / frame_count.max(1)).map(frame).collect())
+}
+
+/// Frames, all of as many vertices as the first, as the bytes of a `.npy` of float32.
+pub fn npy_bytes(frames: &[Vec<[f32; 3]>]) -> Vec<u8> {
+    let vertex_count = frames.first().map_or(0, Vec::len);
+    let layout = Layout { data_start: HEADER_BYTES as u64, frame_count: frames.len(), vertex_count };
+    let mut bytes = layout.header().to_vec();
+    frames.iter().for_each(|frame| extend_f32(&mut bytes, frame.as_flattened()));
+    bytes
+}
+
 /// Copies the frames: for those that do not come from a cache.
 fn export(job: &mut Job<'_>) -> Result<Exported, IoError> {
     let path = job.file(FORMAT.extension);
@@ -348,6 +397,33 @@ mod tests {
         let dictionary = "{'descr': '<f4', 'fortran_order': False, 'shape': (7, 4225, 3), }";
         assert_eq!(text.trim_end(), dictionary, "dictionary");
         assert!(text.ends_with(" \n"), "padding");
+    }
+
+    #[test]
+    fn frames_in_memory_read_back() {
+        let frames = vec![vec![[1.0, -2.0, 0.25], [3.0, 4.0, 5.0]], vec![[f32::MIN, 0.0, 1e-30], [7.0, 8.0, 9.0]]];
+        let bytes = npy_bytes(&frames);
+        assert_eq!(read_npy(&bytes).unwrap(), frames);
+        let mut double = bytes[..HEADER_BYTES].to_vec();
+        let at = double.windows(3).position(|w| w == b"<f4").unwrap();
+        double[at..at + 3].copy_from_slice(b"<f8");
+        frames.iter().flatten().flatten().for_each(|x| double.extend(f64::from(*x).to_le_bytes()));
+        assert_eq!(read_npy(&double).unwrap(), frames);
+    }
+
+    #[test]
+    fn broken_bytes_are_told_apart() {
+        let bytes = npy_bytes(&[vec![[1.0, 2.0, 3.0]; 2]]);
+        assert_eq!(read_npy(b"solid"), Err(NpyError::NotNpy));
+        assert_eq!(read_npy(&bytes[..60]), Err(NpyError::NotNpy));
+        assert!(matches!(read_npy(&bytes[..bytes.len() - 1]), Err(NpyError::Truncated { .. })));
+        let flat = String::from_utf8_lossy(&bytes).replace("(1, 2, 3)", "(1, 6)   ").into_bytes();
+        assert!(read_npy(&flat).is_err(), "another shape");
+        let mut integers = bytes.clone();
+        let at = integers.windows(3).position(|w| w == b"<f4").unwrap();
+        integers[at + 1] = b'i';
+        assert!(matches!(read_npy(&integers), Err(NpyError::Layout { .. })));
+        assert_eq!(read_npy(&npy_bytes(&[])).unwrap().len(), 0, "no frames");
     }
 
     #[test]

@@ -43,6 +43,7 @@ pub mod force;
 pub mod material;
 pub mod motion;
 
+mod body;
 pub mod model;
 pub mod scene;
 mod start;

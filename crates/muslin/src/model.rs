@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
+use crate::body;
 use crate::collision::{Collider, point_triangle, segment_segment};
 use crate::energy::shape_matching::{self, Matching};
 use crate::energy::{self, Site, Term, buckling, dihedral, neo_hookean};
@@ -15,6 +16,8 @@ use crate::solver::{self, Need, projective, vbd, xpbd};
 use crate::start;
 use crate::state::State;
 use crate::topology::{Adjacency, Ordering, Topology, color, locality_order};
+
+pub use crate::body::Body;
 
 /// Everything that does not change from step to step.
 ///
@@ -42,8 +45,10 @@ pub struct Model {
     pub vertex_triangles: Adjacency,
     /// All edges with their rest lengths, in m.
     pub edges: Vec<([u32; 2], f64)>,
-    /// Bodies that the cloth touches.
+    /// Bodies with a shape that has a formula.
     pub colliders: Vec<Collider>,
+    /// Bodies that are meshes.
+    pub bodies: Vec<Body>,
     /// Edges that are tested against bodies too fine for vertices alone to notice; empty if there are none such.
     pub contact_edges: ContactEdges,
     /// Whether cloth is kept from cloth and from itself, and how.
@@ -175,10 +180,10 @@ impl fmt::Display for Problem {
 
 /// Collects problems so that a user sees all of them at once.
 #[derive(Default)]
-struct Problems(Vec<Problem>);
+pub(crate) struct Problems(Vec<Problem>);
 
 impl Problems {
-    fn error(&mut self, place: impl Into<String>, message: impl Into<String>) {
+    pub(crate) fn error(&mut self, place: impl Into<String>, message: impl Into<String>) {
         self.0.push(Problem { severity: mesh::Severity::Error, place: place.into(), message: message.into() });
     }
 
@@ -193,6 +198,9 @@ impl Problems {
 
 /// Reads the mesh that a scene names; the library itself opens no file.
 pub type LoadMesh<'a> = dyn FnMut(&str) -> Result<Mesh, String> + 'a;
+
+/// Reads the frames of an animated mesh that a scene names: for each, the positions of all vertices, in m.
+pub type LoadFrames<'a> = dyn FnMut(&str) -> Result<Vec<Vec<[f32; 3]>>, String> + 'a;
 
 /// A compiled scene: the model, its initial state, and warnings.
 #[derive(Debug)]
@@ -211,8 +219,25 @@ impl Model {
         self.cloths.partition_point(|cloth| cloth.vertices.end <= vertex as usize)
     }
 
-    /// Compiles a scene; `load` is asked for each mesh file. On failure, everything that is wrong.
+    /// The cloth, or after all of them the body, that a vertex of the arrays of contact belongs to.
+    pub fn object_of(&self, vertex: u32) -> usize {
+        let bodies = self.bodies.partition_point(|body| body.vertices.end <= vertex as usize);
+        if (vertex as usize) < self.masses.len() { self.cloth_of(vertex) } else { self.cloths.len() + bodies }
+    }
+
+    /// Compiles a scene without animated meshes; `load` is asked for each mesh file. On failure, everything that is wrong.
     pub fn compile(scene: &Scene, load: &mut LoadMesh<'_>) -> Result<Compiled, Vec<Problem>> {
+        let mut no_frames = |file: &str| Err(format!("cannot read {file}: animated meshes are not loaded here"));
+        Self::compile_with(scene, load, &mut no_frames)
+    }
+
+    /// Compiles a scene; `load` is asked for each mesh file and `load_frames` for the frames of each animated mesh. On
+    /// failure, everything that is wrong.
+    pub fn compile_with(
+        scene: &Scene,
+        load: &mut LoadMesh<'_>,
+        load_frames: &mut LoadFrames<'_>,
+    ) -> Result<Compiled, Vec<Problem>> {
         let mut problems = Problems::default();
         let meshes: Vec<Option<Mesh>> = scene
             .cloths
@@ -220,11 +245,13 @@ impl Model {
             .enumerate()
             .map(|(i, cloth)| rest_mesh(cloth, &format!("cloth[{i}]"), load, &mut problems))
             .collect();
+        let bodies = body::load(scene, load, load_frames, &mut problems);
         let sizes = meshes.iter().map(|m| m.as_ref().map_or(0, Mesh::vertex_count));
         let vertex_count = sizes.sum::<usize>();
         if u32::try_from(vertex_count).is_err() {
             problems.error("cloth", format!("the cloths have {vertex_count} vertices together; the limit is 2³² − 1"));
         }
+        body::refuse_too_many(&bodies, vertex_count, &mut problems);
         if problems.any_error() {
             // Pins of the cloths that did load are still checked, so that one look shows everything.
             for (i, (cloth, mesh)) in scene.cloths.iter().zip(&meshes).enumerate() {
@@ -241,6 +268,8 @@ impl Model {
             model.add_cloth(i, cloth, mesh, vertex_count, &mut problems);
             refuse_other_forms(scene, i, &model.terms[first_term..], &mut problems);
         }
+        model.add_bodies(bodies);
+        model.refuse_cut_bodies(&mut problems);
         model.find_contact_edges();
         model.warn_of_starts_inside(&mut problems);
         if let Some((place, message)) = start::refusal(&model) {
@@ -270,7 +299,8 @@ impl Model {
             triangles: Vec::new(),
             vertex_triangles: Adjacency::default(),
             edges: Vec::new(),
-            colliders: scene.colliders.iter().map(Collider::new).collect(),
+            colliders: scene.colliders.iter().enumerate().filter_map(|(i, c)| Collider::new(i, c)).collect(),
+            bodies: Vec::new(),
             contact_edges: ContactEdges::default(),
             self_contact: scene.contact.self_contact.then(|| SelfContact {
                 thickness: scene.contact.thickness,
@@ -401,7 +431,8 @@ impl Model {
     /// Cloth that begins inside a body is pushed out at once, which is seldom what was meant.
     fn warn_of_starts_inside(&self, problems: &mut Problems) {
         for (c, cloth) in self.cloths.iter().enumerate() {
-            for (b, collider) in self.colliders.iter().enumerate() {
+            for collider in &self.colliders {
+                let b = collider.index;
                 let solid = collider.solid.posed(&collider.motion.pose(0.0));
                 let start = &self.initial_positions[cloth.vertices.clone()];
                 let count = start.iter().filter(|x| solid.probe(**x).distance < 0.0).count();

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::math::Vec3;
-use crate::model::{LoadMesh, Model, Problem};
+use crate::model::{Compiled, LoadFrames, LoadMesh, Model, Problem};
 use crate::output::Diagnostics;
 use crate::pace::Pace;
 use crate::parallel::{Team, TeamError};
@@ -62,12 +62,31 @@ pub enum RestoreError {
 }
 
 impl Simulation {
-    /// Compiles a scene; `load` is asked for each mesh file.
+    /// Compiles a scene without animated meshes; `load` is asked for each mesh file.
     pub fn new(scene: &Scene, threads: usize, load: &mut LoadMesh<'_>) -> Result<Self, SetupError> {
+        Self::of(scene, threads, |scene| Model::compile(scene, load))
+    }
+
+    /// Compiles a scene; `load` is asked for each mesh file and `load_frames` for the frames of each animated mesh.
+    pub fn new_with(
+        scene: &Scene,
+        threads: usize,
+        load: &mut LoadMesh<'_>,
+        load_frames: &mut LoadFrames<'_>,
+    ) -> Result<Self, SetupError> {
+        Self::of(scene, threads, |scene| Model::compile_with(scene, load, load_frames))
+    }
+
+    fn of(
+        scene: &Scene,
+        threads: usize,
+        compile: impl FnOnce(&Scene) -> Result<Compiled, Vec<Problem>>,
+    ) -> Result<Self, SetupError> {
         let name = scene.solver.entry.name;
         let kind = solver::find(name).ok_or(SetupError::Solver(name))?;
-        let compiled = Model::compile(scene, load).map_err(SetupError::Scene)?;
+        let compiled = compile(scene).map_err(SetupError::Scene)?;
         Ok(Self {
+            count_intersections: scene.contact.self_contact || !compiled.model.bodies.is_empty(),
             model: compiled.model,
             state: compiled.state,
             solver: (kind.build)(&scene.solver.settings),
@@ -77,7 +96,6 @@ impl Simulation {
             fps: scene.fps,
             frame: 0,
             warnings: compiled.warnings,
-            count_intersections: scene.contact.self_contact,
             has_energies: kind.needs != Need::Nothing,
         })
     }
@@ -167,6 +185,16 @@ impl Simulation {
     pub fn positions(&self, cloth: usize, out: &mut Vec<[f32; 3]>) {
         out.clear();
         out.extend(self.in_user_order(cloth, &self.state.positions).map(|x| x.cast::<f32>().to_array()));
+    }
+
+    /// Positions of one of [`Model::bodies`] in single precision, in m, numbered as in its file; empty if there is no such body.
+    pub fn body_positions(&self, body: usize, out: &mut Vec<[f32; 3]>) {
+        let mut positions = Vec::new();
+        if let Some(body) = self.model.bodies.get(body) {
+            body.extend_positions(self.state.time, &mut positions);
+        }
+        out.clear();
+        out.extend(positions.iter().map(|x| x.cast::<f32>().to_array()));
     }
 
     /// Velocities of one cloth in single precision, in m/s, numbered as in the user's mesh; empty if there is no such

@@ -46,7 +46,7 @@ impl Start<'_> {
         let size = x.iter().map(|x| x.x.abs().max(x.y.abs()).max(x.z.abs())).fold(0.0, f64::max);
         let radius = TOUCHING * size;
         let mut neighborhood = Neighborhood::new(x, &self.model.triangles, |v| self.model.cloth_of(v), |_| true);
-        neighborhood.look(&Team::solo(), 1, (x, x), |_| true, radius);
+        neighborhood.look(&Team::solo(), 1, (x, x), radius);
         let near = neighborhood.active();
         let at = |pair: &[u32; 4]| pair.map(|v| x[v as usize]);
         let distance_to_triangle = |pair: &[u32; 4]| {

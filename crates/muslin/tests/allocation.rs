@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use muslin::Simulation;
 use muslin::collision::{Guard, Neighborhood};
 use muslin::math::Vec3;
+use muslin::mesh::{Diagonals, Mesh};
 use muslin::parallel::Team;
 use muslin::scene::parse;
 use muslin::solver::{Need, SOLVERS, StepError};
@@ -84,7 +85,7 @@ fn warm_guard_allocations() -> usize {
         end.iter_mut()
             .zip(&start)
             .for_each(|(end, &start)| *end = start + Vec3::new(0.0, -2.0 * (start.y - 0.005), 0.0));
-        neighborhood.look(&team, 1, (&start, &end), |_| true, 1e-3);
+        neighborhood.look(&team, 1, (&start, &end), 1e-3);
         let held =
             guard.hold(&start, &mut end, |_| true, neighborhood.active(), 1e-9).unwrap_or_else(|e| panic!("{e}"));
         assert!(held.truncated > 100, "nothing to do: {held:?}");
@@ -124,11 +125,41 @@ fn warm_contact_allocations(settings: &str) -> usize {
     slide()
 }
 
+/// Cloth on a mesh that swings to and fro: the lists of pairs have been as long as they get after a while.
+fn warm_body_allocations(solver: &str) -> usize {
+    let text = format!(
+        r#"
+        solver = {{ kind = "{solver}", substeps = 10 }}
+        [[cloth]]
+        grid = {{ size = [0.5, 0.5], cells = [8, 8] }}
+        translate = [0, 0.002, 0]
+        [[collider]]
+        mesh = {{ file = "plate" }}
+        friction = 5
+        path = [{{ time = 0 }}, {{ time = 0.5, offset = [0.1, 0, 0] }}, {{ time = 1 }}, {{ time = 1.5, offset = [0.1, 0, 0] }}]
+        "#
+    );
+    let scene = parse(&text, &[]).scene.unwrap_or_else(|| panic!("{text}"));
+    let plate = Mesh::grid([1.0, 1.0], [5, 5], Diagonals::Alternating).unwrap_or_default();
+    let mut simulation = Simulation::new(&scene, 1, &mut |_| Ok(plate.clone())).unwrap_or_else(|e| panic!("{e}"));
+    for _ in 0..60 {
+        simulation.advance().unwrap_or_else(|e| panic!("{e}"));
+    }
+    let before = ALLOCATIONS.load(Ordering::Relaxed);
+    for _ in 0..25 {
+        simulation.advance().unwrap_or_else(|e| panic!("{e}"));
+    }
+    ALLOCATIONS.load(Ordering::Relaxed) - before
+}
+
 #[test]
 fn a_warm_step_allocates_nothing() {
     assert_eq!(warm_guard_allocations(), 0, "allocations of a warm guard");
     for settings in ["kind = \"xpbd\", substeps = 5", "kind = \"newton\", substeps = 2"] {
         assert_eq!(warm_contact_allocations(settings), 0, "{settings}: allocations of warm self-contact");
+    }
+    for solver in ["xpbd", "newton"] {
+        assert_eq!(warm_body_allocations(solver), 0, "{solver}: allocations of warm frames on a mesh");
     }
     let damped = |name: &str| SOLVERS.iter().any(|kind| kind.entry.name == name && kind.reads_damping);
     let with_springs = settings().into_iter().map(|settings| (settings, "stiffness = 20"));

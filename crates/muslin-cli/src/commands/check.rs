@@ -49,7 +49,7 @@ fn examine(file: &SceneFile, arguments: &CheckArguments) -> Result<Sound, Failur
     file.check_memory(&parsed)?;
     let mut meshes = MeshFiles::new(file.folder());
     let mut warnings = mem::take(&mut parsed.warnings);
-    match Model::compile(&parsed.scene, &mut |name| meshes.load(name)) {
+    match meshes.compile(&parsed.scene) {
         Ok(compiled) => {
             warnings.extend(parsed.locate(&compiled.warnings));
             warnings.extend(parsed.locate(instability(&parsed.scene, &compiled.model).as_slice()));

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use muslin::model::Model;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::json;
@@ -66,8 +65,7 @@ pub(super) fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
 /// number of vertices.
 fn vertices(file: &SceneFile, parsed: &Parsed, meshes: &mut MeshFiles) -> Result<usize, Failure> {
     file.check_memory(parsed)?;
-    let compiled = Model::compile(&parsed.scene, &mut |name| meshes.load(name))
-        .map_err(|problems| file.failure(parsed.locate(&problems)))?;
+    let compiled = meshes.compile(&parsed.scene).map_err(|problems| file.failure(parsed.locate(&problems)))?;
     let vertices = compiled.model.masses.len();
     let frames = parsed.scene.frame_count() + 1;
     let bytes = vertices * frames * size_of::<[f64; 3]>();

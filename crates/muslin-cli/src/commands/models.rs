@@ -29,6 +29,10 @@ const fn required(name: &'static str, unit: &'static str, meaning: &'static str)
     ColliderKey { name, unit, default: None, meaning }
 }
 
+const fn optional(name: &'static str, unit: &'static str, default: &'static str, meaning: &'static str) -> ColliderKey {
+    ColliderKey { name, unit, default: Some(default), meaning }
+}
+
 const COLLIDERS: &[ColliderKind] = &[
     ColliderKind {
         name: "plane",
@@ -58,12 +62,19 @@ const COLLIDERS: &[ColliderKind] = &[
         keys: &[
             required("center", "m", "its middle"),
             required("size", "m", "its full extents"),
-            ColliderKey {
-                name: "rotate",
-                unit: "degrees",
-                default: Some("[0, 0, 0]"),
-                meaning: "about x, then y, then z",
-            },
+            optional("rotate", "degrees", "[0, 0, 0]", "about x, then y, then z"),
+        ],
+    },
+    ColliderKind {
+        name: "mesh",
+        summary: "the triangles of a mesh, touched from both sides",
+        keys: &[
+            required("file", "", "an OBJ file"),
+            optional("frames", "", "none", "where its vertices go: a .npy, or a pattern of OBJ files"),
+            optional("fps", "1/s", "of the scene", "frames a second of `frames`"),
+            optional("translate", "m", "[0, 0, 0]", "displacement"),
+            optional("rotate", "degrees", "[0, 0, 0]", "about x, then y, then z"),
+            optional("scale", "", "1.0", "factor on the mesh"),
         ],
     },
 ];
@@ -260,7 +271,14 @@ mod tests {
             let keys: Vec<String> = kind
                 .keys
                 .iter()
-                .map(|key| format!("{} = {}", key.name, if key.name == "radius" { "1.0" } else { "[1.0, 2.0, 3.0]" }))
+                .map(|key| {
+                    let value = match key.name {
+                        "radius" | "scale" | "fps" => "1.0",
+                        "file" | "frames" => "\"a\"",
+                        _ => "[1.0, 2.0, 3.0]",
+                    };
+                    format!("{} = {value}", key.name)
+                })
                 .collect();
             let text = format!(
                 "[[cloth]]\ngrid = {{ size = [1, 1], cells = [1, 1] }}\n[[collider]]\n{} = {{ {} }}",

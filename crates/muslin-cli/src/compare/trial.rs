@@ -99,7 +99,7 @@ impl Trial {
 
     fn simulate(&mut self, scene: &Scene, start: Start<'_>, track: &mut Track) -> Fate {
         let Start { threads, meshes, interrupt, is_silent } = start;
-        let mut simulation = match Simulation::new(scene, threads, &mut |name| meshes.load(name)) {
+        let mut simulation = match meshes.simulation(scene, threads) {
             Ok(simulation) => simulation.with_clock(WallClock::start()),
             Err(error) => return Fate::Failed(error.to_string()),
         };

@@ -1,4 +1,4 @@
-//! The `.npy` of every cloth, one frame after the other.
+//! The `.npy` of every cloth, and of every mesh that moves, one frame after the other.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use muslin_io::{IoError, NpyReader, NpyWriter, file_stem};
 
 use super::folder::Folder;
 
-/// The frame caches of all cloths, in step with each other.
+/// The frame caches of all cloths and moving meshes, in step with each other.
 #[derive(Debug)]
 pub(crate) struct Caches {
     caches: Vec<Cache>,
@@ -16,9 +16,17 @@ pub(crate) struct Caches {
 
 #[derive(Debug)]
 struct Cache {
+    owner: Owner,
     path: PathBuf,
     vertex_count: usize,
     writer: NpyWriter,
+}
+
+/// Whose positions a cache has, by index.
+#[derive(Clone, Copy, Debug)]
+enum Owner {
+    Cloth(usize),
+    Body(usize),
 }
 
 impl Caches {
@@ -37,21 +45,27 @@ impl Caches {
         simulation: &Simulation,
         open: impl Fn(&PathBuf, usize) -> Result<NpyWriter, IoError>,
     ) -> Result<Self, IoError> {
-        let cloths = simulation.model().cloths.iter();
-        let caches = cloths.map(|cloth| {
-            let path = path(folder, &cloth.name);
-            let vertex_count = cloth.mesh.vertex_count();
-            Ok(Cache { writer: open(&path, vertex_count)?, path, vertex_count })
+        let model = simulation.model();
+        let cloths = model.cloths.iter().enumerate();
+        let cloths = cloths.map(|(i, cloth)| (Owner::Cloth(i), &cloth.name, cloth.mesh.vertex_count()));
+        let bodies = model.bodies.iter().enumerate().filter(|(_, body)| body.moves);
+        let bodies = bodies.map(|(i, body)| (Owner::Body(i), &body.name, body.mesh.vertex_count()));
+        let caches = cloths.chain(bodies).map(|(owner, name, vertex_count)| {
+            let path = path(folder, name);
+            Ok(Cache { owner, writer: open(&path, vertex_count)?, path, vertex_count })
         });
         Ok(Self { caches: caches.collect::<Result<_, _>>()?, positions: Vec::new() })
     }
 
     /// Appends the current state. After a failure all caches end with the frame before.
     pub(crate) fn append(&mut self, simulation: &Simulation) -> Result<(), IoError> {
-        for cloth in 0..self.caches.len() {
-            simulation.positions(cloth, &mut self.positions);
-            if let Err(error) = self.caches[cloth].writer.append(&self.positions) {
-                self.cut_to(self.caches[cloth].writer.frame_count());
+        for cache in 0..self.caches.len() {
+            match self.caches[cache].owner {
+                Owner::Cloth(cloth) => simulation.positions(cloth, &mut self.positions),
+                Owner::Body(body) => simulation.body_positions(body, &mut self.positions),
+            }
+            if let Err(error) = self.caches[cache].writer.append(&self.positions) {
+                self.cut_to(self.caches[cache].writer.frame_count());
                 return Err(error);
             }
         }

@@ -3,7 +3,7 @@
 //! A resumed run must give the bits of one that was never stopped. So everything that decides about the motion must be
 //! the same: scene, meshes and version. What only decides how long it is or how it is shown may change.
 
-use muslin::scene::{Scene, Shape, View};
+use muslin::scene::{ColliderShape, Scene, Shape, View};
 use muslin::state::fnv1a;
 use toml::Value;
 
@@ -23,6 +23,16 @@ pub(crate) fn fingerprint(scene: &Scene, meshes: &MeshFiles) -> u64 {
             // Its content counts, not its place.
             shown.extend(fnv1a(meshes.content(file).iter().copied()).to_le_bytes());
             file.clear();
+        }
+    }
+    for collider in &mut moving.colliders {
+        if let ColliderShape::Mesh(mesh) = &mut collider.shape {
+            shown.extend(fnv1a(meshes.content(&mesh.file).iter().copied()).to_le_bytes());
+            mesh.file.clear();
+            if let Some(frames) = &mut mesh.frames {
+                shown.extend(fnv1a(meshes.frames_content(&frames.file).iter().copied()).to_le_bytes());
+                frames.file.clear();
+            }
         }
     }
     shown.extend(moving.to_toml().into_bytes());

@@ -27,7 +27,8 @@ mod resume;
 use std::time::{Duration, Instant};
 
 use muslin::Simulation;
-use muslin::model::Cloth;
+use muslin::mesh::Mesh;
+use muslin::model::{Body, Cloth};
 use muslin::solver::{StepError, milliseconds, over_the_limit};
 use muslin_io::{IoError, file_stem, write_obj};
 
@@ -411,6 +412,7 @@ fn lay_out(plan: &mut Plan, simulation: &Simulation) -> Result<Caches, IoError> 
     }
     plan.folder.write(folder::SCENE, plan.scene.to_toml().as_bytes())?;
     simulation.model().cloths.iter().try_for_each(|cloth| write_rest(&plan.folder, cloth))?;
+    simulation.model().bodies.iter().try_for_each(|body| write_body(&plan.folder, body))?;
     let mut caches = Caches::create(&plan.folder, simulation)?;
     caches.append(simulation)?;
     Ok(caches)
@@ -422,16 +424,27 @@ fn restore_missing(plan: &Plan, simulation: &Simulation) -> Result<(), IoError> 
     for (name, content) in plan.inputs.iter().filter(|(name, _)| is_missing(name)) {
         plan.folder.write(name, content)?;
     }
-    let cloths = simulation.model().cloths.iter().filter(|cloth| is_missing(&rest_name(cloth)));
-    cloths.into_iter().try_for_each(|cloth| write_rest(&plan.folder, cloth))
+    let model = simulation.model();
+    let mut cloths = model.cloths.iter().filter(|cloth| is_missing(&rest_name(&cloth.name)));
+    cloths.try_for_each(|cloth| write_rest(&plan.folder, cloth))?;
+    let mut bodies = model.bodies.iter().filter(|body| is_missing(&rest_name(&body.name)));
+    bodies.try_for_each(|body| write_body(&plan.folder, body))
+}
+
+/// Writes the mesh of a body as it is at time zero.
+fn write_body(folder: &Folder, body: &Body) -> Result<(), IoError> {
+    let mut positions = Vec::new();
+    body.extend_positions(0.0, &mut positions);
+    let mesh = Mesh { positions: positions.iter().map(|x| x.to_array()).collect(), ..body.mesh.clone() };
+    write_obj(folder.join(rest_name(&body.name)), &Rest::new(&body.name, &mesh).mesh())
 }
 
 fn write_rest(folder: &Folder, cloth: &Cloth) -> Result<(), IoError> {
-    write_obj(folder.join(rest_name(cloth)), &Rest::new(&cloth.name, &cloth.mesh).mesh())
+    write_obj(folder.join(rest_name(&cloth.name)), &Rest::new(&cloth.name, &cloth.mesh).mesh())
 }
 
-fn rest_name(cloth: &Cloth) -> String {
-    format!("{}.obj", file_stem(&cloth.name))
+fn rest_name(owner: &str) -> String {
+    format!("{}.obj", file_stem(owner))
 }
 
 /// The report of a run that begins.

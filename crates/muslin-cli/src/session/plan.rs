@@ -5,7 +5,7 @@ use std::mem;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use muslin::scene::{Cloth, Scene, Shape, parse};
+use muslin::scene::{Cloth, Collider, ColliderShape, Scene, Shape, parse};
 use muslin::{SetupError, Simulation};
 use muslin_io::{FORMATS, Format, file_stem};
 
@@ -18,7 +18,7 @@ use crate::builtin;
 use crate::clock::WallClock;
 use crate::failure::Failure;
 use crate::findings::Findings;
-use crate::mesh_files::MeshFiles;
+use crate::mesh_files::{MeshFiles, expand};
 use crate::scene_file::SceneFile;
 
 /// A run that can begin.
@@ -49,15 +49,14 @@ pub(crate) fn plan(arguments: &RunArguments) -> Result<(Plan, Simulation), Failu
     let mut warnings = mem::take(&mut parsed.warnings);
     let mut meshes = MeshFiles::new(file.folder());
     let threads = arguments.threads.map_or_else(all_cores, usize::from);
-    let simulation =
-        Simulation::new(&parsed.scene, threads, &mut |name| meshes.load(name)).map_err(|error| match error {
-            SetupError::Scene(problems) => {
-                warnings.extend(parsed.locate(&problems));
-                file.failure(mem::take(&mut warnings))
-            }
-            SetupError::Team(error) => Failure::Failed(error.to_string()),
-            SetupError::Solver(_) => Failure::Usage(error.to_string()),
-        })?;
+    let simulation = meshes.simulation(&parsed.scene, threads).map_err(|error| match error {
+        SetupError::Scene(problems) => {
+            warnings.extend(parsed.locate(&problems));
+            file.failure(mem::take(&mut warnings))
+        }
+        SetupError::Team(error) => Failure::Failed(error.to_string()),
+        SetupError::Solver(_) => Failure::Usage(error.to_string()),
+    })?;
     warnings.extend(parsed.locate(simulation.warnings()));
     let mut scene = parsed.scene;
 
@@ -102,21 +101,63 @@ fn bring_along(scene: &mut Scene, meshes: &MeshFiles) -> Vec<(String, Vec<u8>)> 
             *file = name;
         }
     }
+    for collider in &mut scene.colliders {
+        if let ColliderShape::Mesh(mesh) = &mut collider.shape {
+            let name = input_name(&collider.name);
+            inputs.push((name.clone(), meshes.content(&mesh.file).to_vec()));
+            mesh.file = name;
+            if let Some(frames) = &mut mesh.frames {
+                let name = frames_name(&collider.name);
+                inputs.push((name.clone(), meshes.frames_content(&frames.file).to_vec()));
+                frames.file = name;
+            }
+        }
+    }
     inputs
 }
 
-/// The copy of the mesh of a cloth.
-fn input_name(cloth: &str) -> String {
-    format!("{}/{}.obj", folder::INPUTS, file_stem(cloth))
+/// The copy of the mesh of a cloth or collider.
+fn input_name(owner: &str) -> String {
+    format!("{}/{}.obj", folder::INPUTS, file_stem(owner))
+}
+
+/// The copy of the frames of an animated collider.
+fn frames_name(owner: &str) -> String {
+    format!("{}/{}.npy", folder::INPUTS, file_stem(owner))
+}
+
+/// What the scene is read from, as it names it, and the copy of it among the results.
+fn sources(scene: &Scene) -> Vec<(&str, String)> {
+    let mut sources = Vec::new();
+    for cloth in &scene.cloths {
+        if let Shape::Mesh { file } = &cloth.shape {
+            sources.push((file.as_str(), input_name(&cloth.name)));
+        }
+    }
+    for collider in &scene.colliders {
+        if let ColliderShape::Mesh(mesh) = &collider.shape {
+            sources.push((mesh.file.as_str(), input_name(&collider.name)));
+            sources.extend(mesh.frames.iter().map(|frames| (frames.file.as_str(), frames_name(&collider.name))));
+        }
+    }
+    sources
+}
+
+/// The result files of a collider: its mesh, and where it goes.
+fn files_of_collider(collider: &Collider) -> Vec<String> {
+    let ColliderShape::Mesh(mesh) = &collider.shape else { return Vec::new() };
+    let stem = file_stem(&collider.name);
+    let moves = !collider.path.is_still() || mesh.frames.is_some();
+    std::iter::once(format!("{stem}.obj")).chain(moves.then(|| format!("{stem}.npy"))).collect()
 }
 
 /// The files that a run has from its beginning.
 fn files(scene: &Scene) -> Vec<String> {
     let own = [folder::REPORT, folder::SCENE, folder::CHECKPOINT].map(str::to_owned);
-    let meshes = scene.cloths.iter().filter(|cloth| matches!(cloth.shape, Shape::Mesh { .. }));
-    let inputs = meshes.map(|cloth| input_name(&cloth.name));
+    let inputs = sources(scene).into_iter().map(|(_, copy)| copy);
     let of_cloth = |cloth: &Cloth| ["obj", "npy"].map(|extension| format!("{}.{extension}", file_stem(&cloth.name)));
-    own.into_iter().chain(inputs).chain(scene.cloths.iter().flat_map(of_cloth)).collect()
+    let of_colliders = scene.colliders.iter().flat_map(files_of_collider);
+    own.into_iter().chain(inputs).chain(scene.cloths.iter().flat_map(of_cloth)).chain(of_colliders).collect()
 }
 
 /// The files and folders that are made of the frames.
@@ -141,13 +182,16 @@ fn keep_off_sources(folder: &Folder, file: &SceneFile, scene: &Scene, names: &[&
     {
         return refuse(format!("the scene {}", path.display()));
     }
-    for cloth in &scene.cloths {
-        if let Shape::Mesh { file: mesh } = &cloth.shape {
-            let path = file.folder().join(mesh);
-            // Its own copy is written as it is.
-            let is_copy = |c: &Cloth| c.shape == cloth.shape && is_same_file(&path, &folder.join(input_name(&c.name)));
+    let sources = sources(scene);
+    for (source, _) in &sources {
+        // Its own copy is written as it is.
+        let is_copy = |path: &Path| {
+            let mut same = sources.iter().filter(|(other, _)| other == source);
+            same.any(|(_, copy)| is_same_file(path, &folder.join(copy)))
+        };
+        for path in expand(&file.folder(), source) {
             let mut names = names.iter().copied().flatten().map(|name| folder.join(name));
-            if names.any(|name| is_same_or_within(&path, &name)) && !scene.cloths.iter().any(is_copy) {
+            if names.any(|name| is_same_or_within(&path, &name)) && !is_copy(&path) {
                 return refuse(format!("the mesh {}", path.display()));
             }
         }

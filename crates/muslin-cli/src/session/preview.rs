@@ -9,7 +9,7 @@ use std::thread;
 use muslin::collision;
 use muslin::math::Vec3;
 use muslin::mesh::Mesh;
-use muslin::model::Model;
+use muslin::model::{Body, Model};
 use muslin::scene::{Scene, View};
 use muslin_io::{IoError, NpyReader};
 use muslin_render::video::{VideoError, VideoWriter};
@@ -165,6 +165,8 @@ fn film_size(size: [u32; 2]) -> [usize; 2] {
 struct Stage<'a> {
     model: &'a Model,
     cloths: Vec<Sheet<'a>>,
+    /// The vertices of the meshes among the colliders in the frame that was placed last.
+    bodies: Vec<Vec<[f32; 3]>>,
     frame_count: usize,
     frame_time: f64,
     view: View,
@@ -198,6 +200,7 @@ impl<'a> Stage<'a> {
             model,
             frame_count: cloths.iter().map(|sheet| sheet.frames.frame_count()).min().unwrap_or(0),
             cloths,
+            bodies: Vec::new(),
             frame_time: plan.scene.frame_time(),
             view: plan.scene.view,
             bounds: Bounds::default(),
@@ -221,10 +224,26 @@ impl<'a> Stage<'a> {
             sheet.frames.read(frame, &mut sheet.positions)?;
             self.bounds.include_positions(&sheet.positions);
         }
-        for solid in self.solids(frame) {
-            self.bounds.include_solid(&solid);
-        }
+        self.place_bodies(frame);
+        let mut bounds = self.bounds;
+        self.solids(frame).iter().for_each(|solid| bounds.include_solid(solid));
+        self.bounds = bounds;
         Ok(())
+    }
+
+    /// Puts the meshes among the colliders where they are in a frame.
+    fn place_bodies(&mut self, frame: usize) {
+        let time = self.time(frame);
+        let place = |body: &Body| {
+            let mut positions = Vec::new();
+            body.extend_positions(time, &mut positions);
+            positions.iter().map(|x| x.cast::<f32>().to_array()).collect()
+        };
+        self.bodies = self.model.bodies.iter().map(place).collect();
+    }
+
+    fn time(&self, frame: usize) -> f64 {
+        frame as f64 * self.frame_time
     }
 
     /// The height of the ground: what the view says, or the lowest point; `None` where there is none to draw, or where a
@@ -238,10 +257,13 @@ impl<'a> Stage<'a> {
         if scene.view.ground { scene.view.ground_height.or_else(lowest) } else { None }
     }
 
-    fn solids(&self, frame: usize) -> Vec<Solid<'static>> {
-        let time = frame as f64 * self.frame_time;
+    /// The colliders in a frame for which [`place_bodies`](Self::place_bodies) was called.
+    fn solids(&self, frame: usize) -> Vec<Solid<'_>> {
+        let time = self.time(frame);
         let posed = |c: &collision::Collider| solid(&c.solid.posed(&c.motion.pose(time)));
-        self.model.colliders.iter().map(posed).collect()
+        let meshes = self.bodies.iter().zip(&self.model.bodies);
+        let meshes = meshes.map(|(positions, body)| Solid::Mesh { positions, triangles: &body.mesh.triangles });
+        self.model.colliders.iter().map(posed).chain(meshes).collect()
     }
 
     fn camera(&self, aspect: f64) -> Camera {
@@ -258,6 +280,7 @@ impl<'a> Stage<'a> {
         for sheet in &mut self.cloths {
             sheet.frames.read(frame, &mut sheet.positions)?;
         }
+        self.place_bodies(frame);
         let scene = muslin_render::Scene {
             cloths: self.cloths.iter().map(Sheet::cloth).collect(),
             solids: self.solids(frame),

@@ -1,5 +1,6 @@
 //! Drives the real program in temporary folders, with scenes small enough to run in a blink.
 
+mod bodies;
 mod compare;
 mod conformance;
 mod invocation;

@@ -15,6 +15,8 @@ pub struct Collider {
     pub moves: bool,
     /// Coulomb's μ against cloth.
     pub friction: f64,
+    /// Its place among the colliders of the scene.
+    pub index: usize,
     /// Whether it bends so sharply that it could pass between two vertices; the model, which knows the cloth, says so.
     pub is_fine: bool,
 }
@@ -66,23 +68,24 @@ pub struct Probe {
 }
 
 impl Collider {
-    /// From the scene's description.
-    pub fn new(collider: &scene::Collider) -> Self {
-        let solid = Solid::new(&collider.shape);
-        Self {
+    /// From the scene's description; `None` for a mesh, which is no solid but a [`Body`](crate::model::Body).
+    pub fn new(index: usize, collider: &scene::Collider) -> Option<Self> {
+        let solid = Solid::new(&collider.shape)?;
+        Some(Self {
             solid,
             motion: Motion::new(&collider.path, solid.center()),
             moves: !collider.path.is_still(),
             friction: collider.friction,
+            index,
             is_fine: false,
-        }
+        })
     }
 }
 
 impl Solid {
-    /// From the scene's description.
-    pub fn new(shape: &ColliderShape) -> Self {
-        match *shape {
+    /// From the scene's description; `None` for a mesh.
+    pub fn new(shape: &ColliderShape) -> Option<Self> {
+        Some(match *shape {
             ColliderShape::Plane { point, normal } => {
                 Self::Plane { point: point.into(), normal: Vec3::from(normal).normalized_or_zero() }
             }
@@ -95,7 +98,8 @@ impl Solid {
                 axes: Mat3::from_degrees_xyz(rotate).transposed().0.map(Vec3::from),
                 half: Vec3::from(size) * 0.5,
             },
-        }
+            ColliderShape::Mesh(_) => return None,
+        })
     }
 
     /// The point that a turn goes about when the scene names none.
@@ -205,7 +209,7 @@ mod tests {
             ColliderShape::Box { center: [0.1, 0.0, 0.0], size: [0.5, 0.7, 0.9], rotate: [10.0, 20.0, 30.0] },
         ]
         .iter()
-        .map(Solid::new)
+        .filter_map(Solid::new)
         .collect()
     }
 

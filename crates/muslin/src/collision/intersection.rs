@@ -70,25 +70,25 @@ use crate::math::Vec3;
 ///
 /// Triangles with a corner that is not finite, or that does not exist, are left out.
 pub fn count_intersections(triangles: &[[u32; 3]], positions: &[Vec3<f64>]) -> usize {
-    find_intersections(triangles, positions, 0).1
+    let mut count = 0;
+    for_each_intersection(triangles, positions, |_, _| true, |_, _| count += 1);
+    count
 }
 
 /// The first `limit` pairs of triangles that cut each other, by their numbers, and how many there are.
 ///
 /// What is left out is as for [`count_intersections`].
 pub fn find_intersections(triangles: &[[u32; 3]], positions: &[Vec3<f64>], limit: usize) -> (Vec<[u32; 2]>, usize) {
-    let numbered = (0_u32..).zip(triangles);
-    let (numbers, solid): (Vec<u32>, Vec<Corners>) =
-        numbered.filter_map(|(number, t)| Some((number, solid_corners(t, positions)?))).unzip();
-    let bvh = Bvh::build(&solid.iter().map(Aabb::around).collect::<Vec<_>>());
     let (mut first, mut count) = (Vec::new(), 0);
-    bvh.for_each_overlap(|i, j| {
-        if cut(&solid[i as usize], &solid[j as usize]) {
+    for_each_intersection(
+        triangles,
+        positions,
+        |_, _| true,
+        |i, j| {
             count += 1;
-            let pair = [numbers[i as usize], numbers[j as usize]];
-            keep_least(&mut first, [pair[0].min(pair[1]), pair[0].max(pair[1])], limit);
-        }
-    });
+            keep_least(&mut first, [i.min(j) as u32, i.max(j) as u32], limit);
+        },
+    );
     (first, count)
 }
 
@@ -99,6 +99,27 @@ fn keep_least(list: &mut Vec<[u32; 2]>, pair: [u32; 2], limit: usize) {
         list.insert(place, pair);
         list.truncate(limit);
     }
+}
+
+/// Calls `found` with the numbers of every pair of triangles that cut each other, of those pairs that `matters` says to look at.
+///
+/// Triangles are left out as in [`count_intersections`]. The order is that of a tree over them.
+pub fn for_each_intersection(
+    triangles: &[[u32; 3]],
+    positions: &[Vec3<f64>],
+    matters: impl Fn(usize, usize) -> bool,
+    mut found: impl FnMut(usize, usize),
+) {
+    let numbered = triangles.iter().enumerate();
+    let solid: Vec<(usize, Corners)> =
+        numbered.filter_map(|(number, t)| Some((number, solid_corners(t, positions)?))).collect();
+    let bvh = Bvh::build(&solid.iter().map(|(_, corners)| Aabb::around(corners)).collect::<Vec<_>>());
+    bvh.for_each_overlap(|i, j| {
+        let ((first, a), (second, b)) = (&solid[i as usize], &solid[j as usize]);
+        if matters(*first, *second) && cut(a, b) {
+            found(*first, *second);
+        }
+    });
 }
 
 /// The corners of a triangle.

@@ -15,6 +15,6 @@ pub use candidates::Candidates;
 pub use closest::{Closest, point_triangle, segment_segment};
 pub use collider::{Collider, Probe, Solid};
 pub use guard::{Breach, Held, Pair, certify, is_certified};
-pub use intersection::{count_intersections, find_intersections};
+pub use intersection::{count_intersections, find_intersections, for_each_intersection};
 pub use neighborhood::Neighborhood;
 pub use truncation::Guard;

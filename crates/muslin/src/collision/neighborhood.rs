@@ -120,6 +120,7 @@ pub struct Neighborhood {
     vertices: Vec<u32>,
     members: Vec<u32>,
     patches: Vec<Patch>,
+    cloth_with_cloth: bool,
     drifts: Vec<Mutex<Drift>>,
     current: Vec<Drift>,
     /// The larger boxes.
@@ -166,6 +167,7 @@ impl Neighborhood {
             vertices: Vec::new(),
             members: Vec::new(),
             patches: Vec::new(),
+            cloth_with_cloth: true,
             drifts: Vec::new(),
             current: Vec::new(),
             larger: Vec::new(),
@@ -215,24 +217,22 @@ impl Neighborhood {
         all
     }
 
+    /// From now on, looks for pairs of cloth and bodies alone.
+    pub fn leave_out_cloth_with_cloth(&mut self) {
+        self.cloth_with_cloth = false;
+    }
+
     /// The pairs that [`look`](Self::look) has found, which reach as far as one likes: all others stay apart.
     pub fn active(&self) -> &Candidates {
         &self.active
     }
 
-    /// Finds every pair that may come within `distance` while vertices move from `start` to `end`, except those of which nothing is `movable`.
+    /// Finds every pair that may come within `distance` while vertices move from `start` to `end`.
     ///
     /// `start` has to be the `end` of the last step, or that of the last call; positions have to be finite.
-    pub fn look(
-        &mut self,
-        team: &Team,
-        threads: usize,
-        (start, end): (&[Vec3<f64>], &[Vec3<f64>]),
-        movable: impl Fn(usize) -> bool,
-        distance: f64,
-    ) {
+    pub fn look(&mut self, team: &Team, threads: usize, (start, end): (&[Vec3<f64>], &[Vec3<f64>]), distance: f64) {
         self.look_at(team, threads, (start, end), false, distance);
-        self.gather(movable, distance);
+        self.gather(distance);
     }
 
     /// The same for another end of the same step: pairs that were found for the last one are kept.
@@ -241,11 +241,10 @@ impl Neighborhood {
         team: &Team,
         threads: usize,
         (start, end): (&[Vec3<f64>], &[Vec3<f64>]),
-        movable: impl Fn(usize) -> bool,
         distance: f64,
     ) {
         self.look_at(team, threads, (start, end), true, distance);
-        self.gather(movable, distance);
+        self.gather(distance);
     }
 
     fn look_at(
@@ -296,7 +295,7 @@ impl Neighborhood {
 
     /// Pairs of patches whose larger boxes overlap, sorted.
     fn find_overlaps(&mut self) {
-        let Self { current, larger, patches, overlaps, tree, .. } = self;
+        let Self { current, larger, patches, overlaps, tree, cloth_with_cloth, .. } = self;
         larger.clear();
         larger.extend(current.iter().zip(&*patches).map(|(drift, patch)| {
             let later = drift.around.moved(drift.mean * LASTS);
@@ -312,9 +311,15 @@ impl Neighborhood {
             tree.refit(|item| (box_of(item), patches[item as usize].is_cloth));
         }
         overlaps.clear();
-        let cloth = (0..larger.len() as u32).filter(|&patch| patches[patch as usize].is_cloth);
+        let (cloth_with_cloth, is_cloth) = (*cloth_with_cloth, |patch: u32| patches[patch as usize].is_cloth);
+        let cloth = (0..larger.len() as u32).filter(|&patch| cloth_with_cloth && is_cloth(patch));
         overlaps.extend(cloth.map(|patch| [patch, patch]));
-        tree.for_each_overlap(|p, q| overlaps.push([p.min(q), p.max(q)]));
+        tree.for_each_overlap(|p, q| {
+            // The tree has left out most pairs of bodies, not all.
+            if is_cloth(p) != is_cloth(q) || is_cloth(p) && cloth_with_cloth {
+                overlaps.push([p.min(q), p.max(q)]);
+            }
+        });
         overlaps.sort_unstable();
     }
 
@@ -373,7 +378,8 @@ impl Neighborhood {
         for (index, block) in self.blocks.iter_mut().enumerate() {
             let block = block.get_mut().unwrap_or_else(PoisonError::into_inner);
             // Patches that are apart in this step need no list.
-            if block.is_near && !(up(block.used + block.step + distance) < block.radius) {
+            let reaches = up(block.used + block.step + distance) < block.radius;
+            if block.is_near && !reaches {
                 self.stale.push(index as u32);
             }
         }
@@ -449,7 +455,7 @@ impl Neighborhood {
     }
 
     /// The pairs of all lists that cannot be dismissed.
-    fn gather(&mut self, movable: impl Fn(usize) -> bool, distance: f64) {
+    fn gather(&mut self, distance: f64) {
         let Self { blocks, active, .. } = self;
         active.clear();
         for block in blocks.iter_mut().map(|block| block.get_mut().unwrap_or_else(PoisonError::into_inner)) {
@@ -457,9 +463,7 @@ impl Neighborhood {
             if !block.is_near || f64::from(block.least) > nearer {
                 continue;
             }
-            let is_active = |(vertices, gap): &&([u32; 4], f32)| {
-                f64::from(*gap) <= nearer && vertices.iter().any(|&v| movable(v as usize))
-            };
+            let is_active = |(_, gap): &&([u32; 4], f32)| f64::from(*gap) <= nearer;
             active.vertex_triangle.extend(block.vertex_triangle.iter().filter(is_active).map(|pair| pair.0));
             active.edge_edge.extend(block.edge_edge.iter().filter(is_active).map(|pair| pair.0));
         }
@@ -626,7 +630,7 @@ mod tests {
         let (distance, mut seen, mut finds) = (0.2, 0, 0);
         for step in 0..60 {
             let (start, end) = (place(step), place(step + 1));
-            all.look(&team, 2, (&start, &end), |_| true, distance);
+            all.look(&team, 2, (&start, &end), distance);
             finds += all.stale.len();
             let mut active: Vec<(bool, [u32; 4])> =
                 all.active.vertex_triangle.iter().map(|pair| (true, *pair)).collect();
@@ -647,13 +651,18 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_move_is_left_out() {
+    fn bodies_are_not_looked_at_among_themselves_nor_cloth_with_cloth_if_it_is_left_out() {
         let (points, triangles) = sheet(4, Vec3::ZERO, 0);
-        let mut all = Neighborhood::new(&points, &triangles, |_| 0, |_| true);
-        let flat: Vec<_> = points.iter().map(|x| *x * 0.3).collect();
-        all.look(&Team::solo(), 1, (&flat, &flat), |_| true, 0.5);
-        assert!(!all.active().is_empty());
-        all.look(&Team::solo(), 1, (&flat, &flat), |_| false, 0.5);
-        assert!(all.active().is_empty());
+        let near: Vec<_> = points.iter().map(|x| *x * 0.3).collect();
+        let found = |is_cloth: bool, across: bool| {
+            let mut all = Neighborhood::new(&points, &triangles, |_| 0, |_| is_cloth);
+            if across {
+                all.leave_out_cloth_with_cloth();
+            }
+            all.look(&Team::solo(), 1, (&near, &near), 0.5);
+            all.active().len()
+        };
+        assert!(found(true, false) > 0);
+        assert_eq!([found(false, false), found(true, true)], [0, 0]);
     }
 }

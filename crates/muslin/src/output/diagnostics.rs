@@ -25,7 +25,7 @@ pub struct Diagnostics {
     pub contacts: usize,
     /// Smallest distance of a vertex to a collider's surface less the thickness, in m; `None` without colliders.
     pub min_gap: Option<f64>,
-    /// Pairs of triangles that cut each other; `None` where the scene does not ask for self-contact.
+    /// Pairs of triangles that cut each other: of a cloth and a mesh, and with self-contact of cloths; `None` without either.
     pub intersections: Option<usize>,
 }
 
@@ -55,9 +55,17 @@ impl Diagnostics {
             max_speed,
             contacts,
             min_gap,
-            intersections: count_intersections.then(|| crate::collision::count_intersections(&model.triangles, x)),
+            intersections: count_intersections.then(|| intersections(model, state)),
         }
     }
+}
+
+fn intersections(model: &Model, state: &State) -> usize {
+    // A scene without meshes is only counted where cloth is kept from cloth.
+    let self_contact = model.self_contact.is_some() || model.bodies.is_empty();
+    let mut count = 0;
+    model.for_each_cut(&state.positions, state.time, self_contact, |_, _| count += 1);
+    count
 }
 
 fn gaps(model: &Model, state: &State) -> (usize, Option<f64>) {

@@ -253,6 +253,8 @@ pub enum Ease {
 /// A body that the cloth touches.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Collider {
+    /// Names the result files of a mesh; distinct from every cloth's and every other collider's, also when case is ignored.
+    pub name: String,
     /// Its shape in the initial state.
     pub shape: ColliderShape,
     /// Coulomb coefficient against cloth.
@@ -262,7 +264,7 @@ pub struct Collider {
 }
 
 /// The shape of a [`Collider`].
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum ColliderShape {
     /// Half space below a plane.
     Plane {
@@ -296,6 +298,32 @@ pub enum ColliderShape {
         /// Degrees about x, then y, then z.
         rotate: [f64; 3],
     },
+    /// The triangles of a mesh file: a surface that is touched from both sides, closed or not.
+    Mesh(BodyMesh),
+}
+
+/// A mesh as the shape of a collider.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BodyMesh {
+    /// Path as the scene gives it; whoever reads files resolves it.
+    pub file: String,
+    /// Where its vertices are in time, where it deforms.
+    pub frames: Option<BodyFrames>,
+    /// Displacement after scaling and rotating, in m.
+    pub translate: [f64; 3],
+    /// Degrees about x, then y, then z.
+    pub rotate: [f64; 3],
+    /// Factor on the mesh, applied first.
+    pub scale: f64,
+}
+
+/// An animated mesh: positions of all vertices, frame after frame from time zero on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BodyFrames {
+    /// Path as the scene gives it.
+    pub file: String,
+    /// Frames a second; between two frames vertices move in straight lines.
+    pub fps: f64,
 }
 
 /// Where the previews look from.

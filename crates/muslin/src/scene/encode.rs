@@ -5,7 +5,8 @@
 use std::fmt::{self, Write};
 
 use super::description::{
-    Choice, Cloth, Collider, ColliderShape, Material, Path, Pin, Scene, Selection, Shape, View, Waypoint,
+    BodyFrames, BodyMesh, Choice, Cloth, Collider, ColliderShape, Material, Path, Pin, Scene, Selection, Shape, View,
+    Waypoint,
 };
 use super::words::Word;
 
@@ -115,8 +116,8 @@ fn pin(out: &mut String, pin: &Pin) -> fmt::Result {
 }
 
 fn collider(out: &mut String, collider: &Collider) -> fmt::Result {
-    writeln!(out, "\n[[collider]]")?;
-    match collider.shape {
+    writeln!(out, "\n[[collider]]\nname = {}", Quoted(&collider.name))?;
+    match &collider.shape {
         ColliderShape::Plane { point, normal } => {
             writeln!(out, "plane = {{ point = {point:?}, normal = {normal:?} }}")?;
         }
@@ -128,6 +129,13 @@ fn collider(out: &mut String, collider: &Collider) -> fmt::Result {
         }
         ColliderShape::Box { center, size, rotate } => {
             writeln!(out, "box = {{ center = {center:?}, size = {size:?}, rotate = {rotate:?} }}")?;
+        }
+        ColliderShape::Mesh(BodyMesh { file, frames, translate, rotate, scale }) => {
+            write!(out, "mesh = {{ file = {}", Quoted(file))?;
+            if let Some(BodyFrames { file, fps }) = frames {
+                write!(out, ", frames = {}, fps = {fps:?}", Quoted(file))?;
+            }
+            writeln!(out, ", translate = {translate:?}, rotate = {rotate:?}, scale = {scale:?} }}")?;
         }
     }
     writeln!(out, "friction = {:?}", collider.friction)?;

@@ -37,8 +37,8 @@ mod words;
 pub use crate::mesh::Severity;
 pub use decode::{MAX_DURATION, MAX_FRAMES};
 pub use description::{
-    Choice, Cloth, Collider, ColliderShape, Contact, Ease, Material, Path, Pin, Scene, Select, Selection, Shape, View,
-    Waypoint, Wind,
+    BodyFrames, BodyMesh, Choice, Cloth, Collider, ColliderShape, Contact, Ease, Material, Path, Pin, Scene, Select,
+    Selection, Shape, View, Waypoint, Wind,
 };
 pub use finding::{Finding, Findings, Origin, Place};
 pub use overrides::Override;

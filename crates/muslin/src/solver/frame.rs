@@ -87,7 +87,7 @@ impl<R: Real> Frame<R> {
             self.separation = Separation::new(model).map(Box::new);
         }
         if let Some(separation) = &mut self.separation {
-            separation.start.clone_from(&state.positions);
+            separation.begin(model, &state.positions, state.time);
             self.kept.clone_from(&self.particles);
         }
     }
@@ -117,6 +117,7 @@ impl<R: Real> Frame<R> {
         step: f64,
         substep: usize,
     ) -> Result<Separated, StepError> {
+        separation.lead(context.model, self.script.time_after(substep));
         separation.end.clear();
         separation.end.extend(self.particles.iter().zip(&self.origins).map(|(u, origin)| *origin + u.xyz().cast()));
         separation.inverse_masses.clear();
@@ -152,7 +153,8 @@ impl<R: Real> Frame<R> {
 
     /// Takes over the positions that separation has changed.
     fn put_back(&mut self, separation: &Separation) {
-        for (i, y) in separation.end.iter().enumerate() {
+        // Bodies stand behind the cloths.
+        for (i, y) in separation.end.iter().take(self.particles.len()).enumerate() {
             let particle = self.particles[i];
             if *y == self.origins[i] + particle.xyz().cast() {
                 continue;

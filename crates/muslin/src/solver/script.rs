@@ -18,6 +18,8 @@ pub(super) struct Script {
     obstacles: Vec<Obstacle>,
     pins: usize,
     colliders: usize,
+    /// Per substep: when it ends, in s.
+    ends: Vec<f64>,
 }
 
 impl Script {
@@ -27,8 +29,10 @@ impl Script {
         (self.pins, self.colliders) = (model.pins.len(), model.colliders.len());
         self.pin_poses.clear();
         self.obstacles.clear();
+        self.ends.clear();
         for substep in 0..substeps {
             let (from, to) = (at(substep), at(substep + 1));
+            self.ends.push(to);
             self.pin_poses.extend(model.pins.iter().map(|pin| pin.pose(to)));
             self.obstacles.extend(model.colliders.iter().map(|collider| {
                 let (before, after) = (collider.motion.pose(from), collider.motion.pose(to));
@@ -46,6 +50,11 @@ impl Script {
     /// Where each pin leads at the end of a substep.
     pub(super) fn pin_poses(&self, substep: usize) -> &[Option<Pose>] {
         &self.pin_poses[substep * self.pins..(substep + 1) * self.pins]
+    }
+
+    /// When a substep ends, in s.
+    pub(super) fn time_after(&self, substep: usize) -> f64 {
+        self.ends[substep]
     }
 
     /// The bodies during a substep.

@@ -1,4 +1,4 @@
-//! Cloth with cloth and with itself, after a solver has made its substep:
+//! Cloth with cloth, with itself and with bodies that are meshes, after a solver has made its substep:
 //!
 //! ```text
 //! look     which pairs may come to touch                                                     (collision/neighborhood.rs)
@@ -12,6 +12,9 @@
 //!
 //! The guarantee is for the positions as they are stored, in the precision of the solver, and as they are written in single precision: no
 //! pair ends nearer than twice what such a rounding moves a vertex, or it has not moved in the substep.
+//!
+//! Vertices of bodies stand behind those of all cloths and go where they are led. Where something is led by many edges in a substep, the substep
+//! is held in pieces: everything moves a part of its straight way, and each part is made sure of by itself.
 //!
 //! What is done does not depend on the age of the lists, since they are never used beyond their reach; so a run that goes on from
 //! a snapshot has the same bits.
@@ -31,6 +34,10 @@ const SWEEPS: usize = 8;
 /// Edges by which the motion of a vertex may differ from that of its cloth in a substep; what is faster is cut, or everything would
 /// have to be looked at.
 const CAP: f64 = 2.0;
+
+/// Edges by which something may be led in one piece of a substep, and the most pieces.
+const LED: f64 = 0.4;
+const MOST_PIECES: f64 = 1024.0;
 
 /// How often a step is looked at again after it was held back.
 const ROUNDS: usize = 8;
@@ -68,22 +75,34 @@ pub(super) struct Separation {
     parts: [Mutex<Vec<PairContact>>; PARTS],
     /// A usual edge, in m.
     edge: f64,
+    /// Vertices of cloths.
+    cloth: usize,
+    /// Where the vertices of bodies are at the end of the substep, in m.
+    led: Vec<Vec3<f64>>,
+    /// The ends of the whole substep, while it is held in pieces, and its start.
+    whole: Vec<Vec3<f64>>,
+    origin: Vec<Vec3<f64>>,
 }
 
 impl Separation {
-    /// For a model with self-contact.
+    /// For a model with self-contact or with bodies that are meshes.
     pub(super) fn new(model: &Model) -> Option<Self> {
-        model.self_contact.as_ref()?;
+        if model.self_contact.is_none() && model.bodies.is_empty() {
+            return None;
+        }
         let mut lengths: Vec<f64> = model.edges.iter().map(|(_, length)| *length).collect();
         let middle = lengths.len() / 2;
         let edge = if lengths.is_empty() { 1.0 } else { *lengths.select_nth_unstable_by(middle, f64::total_cmp).1 };
+        let mut positions = model.initial_positions.clone();
+        model.bodies.iter().for_each(|body| body.extend_positions(0.0, &mut positions));
+        let object = |v: u32| model.object_of(v);
+        let is_cloth = |object: usize| object < model.cloths.len();
+        let mut neighborhood = Neighborhood::new(&positions, &model.surface_triangles(), object, is_cloth);
+        if model.self_contact.is_none() {
+            neighborhood.leave_out_cloth_with_cloth();
+        }
         Some(Self {
-            neighborhood: Neighborhood::new(
-                &model.initial_positions,
-                &model.triangles,
-                |v| model.cloth_of(v),
-                |_| true,
-            ),
+            neighborhood,
             guard: Guard::new(),
             start: Vec::new(),
             end: Vec::new(),
@@ -93,12 +112,37 @@ impl Separation {
             contacts: Vec::new(),
             parts: std::array::from_fn(|_| Mutex::new(Vec::new())),
             edge,
+            cloth: model.masses.len(),
+            led: Vec::new(),
+            whole: Vec::new(),
+            origin: Vec::new(),
         })
+    }
+
+    /// Begins a frame at `time`, in s, with the cloths at `positions`, in m.
+    pub(super) fn begin(&mut self, model: &Model, positions: &[Vec3<f64>], time: f64) {
+        self.start.clear();
+        self.start.extend_from_slice(positions);
+        model.bodies.iter().for_each(|body| body.extend_positions(time, &mut self.start));
+    }
+
+    /// Begins a substep that ends at `time`, in s.
+    pub(super) fn lead(&mut self, model: &Model, time: f64) {
+        self.led.clear();
+        model.bodies.iter().for_each(|body| body.extend_positions(time, &mut self.led));
+    }
+
+    /// Puts the bodies behind the cloths in what the caller has set.
+    fn complete(&mut self) {
+        self.end.truncate(self.cloth);
+        self.end.extend_from_slice(&self.led);
+        self.inverse_masses.truncate(self.cloth);
+        self.inverse_masses.resize(self.end.len(), 0.0);
     }
 
     /// Pushes apart what is too near, and not into bodies: what lies on one does not give way to what lies on it.
     pub(super) fn push(&mut self, context: &Context<'_>, obstacles: &[Obstacle], step: f64) -> Separated {
-        let Some(rules) = &context.model.self_contact else { return Separated::default() };
+        self.complete();
         self.lifts.clear();
         self.lifts.resize(self.end.len(), Vec3::ZERO);
         self.contacts.clear();
@@ -107,9 +151,9 @@ impl Separation {
             return Separated::default();
         }
         self.cut(context.model);
-        self.look(context, rules);
+        self.look(context);
         self.looked_at.clone_from(&self.end);
-        self.find_contacts(context, rules);
+        self.find_contacts(context);
         let Self { contacts, end, lifts, inverse_masses, looked_at, .. } = self;
         for contact in &*contacts {
             contact.lift(inverse_masses, lifts, LIFT_SPEED * step);
@@ -139,31 +183,88 @@ impl Separation {
 
     /// Makes sure of the step, whatever has happened to `end` since [`push`](Self::push).
     pub(super) fn hold(&mut self, context: &Context<'_>) -> Result<Separated, StepError> {
-        let Some(rules) = &context.model.self_contact else { return Ok(Separated::default()) };
+        self.complete();
         if let Some(vertex) = self.end.iter().position(|x| !x.is_finite()) {
-            return Err(StepError::non_finite(context.model, vertex));
+            return Err(StepError::non_finite(context.model, vertex.min(self.cloth.saturating_sub(1))));
         }
         // Most steps are not changed after they were looked at.
-        let mut is_known = self.contacts.is_empty() && self.looked_at == self.end;
+        let is_known = self.contacts.is_empty() && self.looked_at == self.end;
         if !is_known {
             self.cut(context.model);
         }
-        let margin = rounding(&self.start).max(rounding(&self.end));
-        let mut separated = Separated { contacts: self.contacts.len(), held: 0 };
-        for _ in 0..ROUNDS {
-            if !std::mem::take(&mut is_known) {
-                self.look_again(context, rules);
+        let contacts = self.contacts.len();
+        let pieces = self.pieces(context.model)?;
+        let held =
+            if pieces > 1 { self.hold_pieces(context, pieces) } else { self.hold_piece(context, is_known, true) }?;
+        self.start[self.cloth..].copy_from_slice(&self.led);
+        Ok(Separated { contacts, held })
+    }
+
+    /// In how many pieces a substep has to be held, so that nothing is led far in one.
+    fn pieces(&self, model: &Model) -> Result<u32, StepError> {
+        let (mut longest, mut fastest) = (0.0, 0);
+        for (i, (x, y)) in self.start.iter().zip(&self.end).enumerate() {
+            let length = (*y - *x).norm_squared();
+            if self.inverse_masses[i] <= 0.0 && length > longest {
+                (longest, fastest) = (length, i as u32);
+            }
+        }
+        let led = longest.sqrt();
+        let count = (led / (LED * self.edge)).ceil();
+        if count > MOST_PIECES {
+            let (name, safe) = (list_of(model, &[fastest]), MOST_PIECES * LED * self.edge);
+            return Err(StepError::Contact {
+                what: format!("vertex {name} is led by {led:.3e} m in one substep, where {safe:.3e} m are safe"),
+            });
+        }
+        Ok(count.max(1.0) as u32)
+    }
+
+    /// Makes sure of a substep piece by piece; how many vertices were held back in the last.
+    fn hold_pieces(&mut self, context: &Context<'_>, pieces: u32) -> Result<usize, StepError> {
+        self.whole.clone_from(&self.end);
+        self.origin.clone_from(&self.start);
+        let mut outcome = Ok(0);
+        for piece in 0..pieces {
+            // The last piece ends at the very end.
+            let (part, rest) = (f64::from(piece + 1) / f64::from(pieces), 1.0 / f64::from(pieces - piece));
+            for (i, end) in self.end.iter_mut().enumerate() {
+                *end = if piece + 1 == pieces {
+                    self.whole[i]
+                } else if self.inverse_masses[i] > 0.0 {
+                    self.start[i] + (self.whole[i] - self.start[i]) * rest
+                } else {
+                    self.origin[i] + (self.whole[i] - self.origin[i]) * part
+                };
+            }
+            outcome = self.hold_piece(context, false, false);
+            if outcome.is_err() {
+                break;
+            }
+            self.start.copy_from_slice(&self.end);
+        }
+        std::mem::swap(&mut self.start, &mut self.origin);
+        outcome
+    }
+
+    /// Makes sure of the way from `start` to `end`, of which the pairs may be known, or were for another end; how many vertices were held back.
+    fn hold_piece(&mut self, context: &Context<'_>, is_known: bool, is_again: bool) -> Result<usize, StepError> {
+        let margin = self.margin();
+        let mut all_held = 0;
+        for round in 0..ROUNDS {
+            if round > 0 || is_again && !is_known {
+                self.look_again(context);
+            } else if !is_known {
+                self.look(context);
             }
             if self.neighborhood.active().is_empty() {
-                return Ok(separated);
+                return Ok(all_held);
             }
-            let (w, active) = (&self.inverse_masses, self.neighborhood.active());
-            let held = self.guard.hold(&self.start, &mut self.end, |vertex| w[vertex] > 0.0, active, margin);
-            let held = held.map_err(|breach| breach_error(context.model, breach))?;
-            separated.held += held.truncated;
+            let held = self.guard_step(context.model, margin)?;
+            all_held += held;
             // A step that was left as it is was certain; one that was changed may come near something else.
-            if held.truncated == 0 {
-                return Ok(separated);
+            if held == 0 {
+                return Ok(all_held);
             }
         }
         // Nothing is as certain as not to move.
@@ -173,14 +274,24 @@ impl Separation {
                 *y = *x;
             }
         }
-        self.look_again(context, rules);
+        self.look_again(context);
+        match self.guard_step(context.model, margin)? {
+            0 => Ok(all_held),
+            _ => Err(StepError::Contact { what: "cloth is pushed from all sides".to_owned() }),
+        }
+    }
+
+    /// Holds back what is not certain; how many vertices that were.
+    fn guard_step(&mut self, model: &Model, margin: f64) -> Result<usize, StepError> {
         let (w, active) = (&self.inverse_masses, self.neighborhood.active());
         let held = self.guard.hold(&self.start, &mut self.end, |vertex| w[vertex] > 0.0, active, margin);
-        match held {
-            Ok(held) if held.truncated == 0 => Ok(separated),
-            Ok(_) => Err(StepError::Contact { what: "cloth is pushed from all sides".to_owned() }),
-            Err(breach) => Err(breach_error(context.model, breach)),
-        }
+        held.map(|held| held.truncated).map_err(|breach| breach_error(model, breach))
+    }
+
+    /// How far the vertices of cloths are moved when they are stored, in m. Bodies are not: one that is far away or very large takes
+    /// nothing from the accuracy.
+    fn margin(&self) -> f64 {
+        rounding(&self.start[..self.cloth]).max(rounding(&self.end[..self.cloth]))
     }
 
     /// Cuts motions that are too long to be followed.
@@ -205,26 +316,24 @@ impl Separation {
     }
 
     /// Finds the pairs that may come to touch.
-    fn look(&mut self, context: &Context<'_>, rules: &SelfContact) {
-        let distance = self.reach(rules);
-        let (w, step) = (&self.inverse_masses, (&self.start[..], &self.end[..]));
-        self.neighborhood.look(context.team, context.threads, step, |vertex| w[vertex] > 0.0, distance);
+    fn look(&mut self, context: &Context<'_>) {
+        let distance = self.reach(context.model);
+        self.neighborhood.look(context.team, context.threads, (&self.start, &self.end), distance);
     }
 
     /// The same once the end has changed.
-    fn look_again(&mut self, context: &Context<'_>, rules: &SelfContact) {
-        let distance = self.reach(rules);
-        let (w, step) = (&self.inverse_masses, (&self.start[..], &self.end[..]));
-        self.neighborhood.look_again(context.team, context.threads, step, |vertex| w[vertex] > 0.0, distance);
+    fn look_again(&mut self, context: &Context<'_>) {
+        let distance = self.reach(context.model);
+        self.neighborhood.look_again(context.team, context.threads, (&self.start, &self.end), distance);
     }
 
     /// How near pairs have to come to be looked at, in m.
-    fn reach(&self, rules: &SelfContact) -> f64 {
-        rules.thickness + 16.0 * rounding(&self.start)
+    fn reach(&self, model: &Model) -> f64 {
+        model.thickness + 16.0 * self.margin()
     }
 
     /// The pairs that are too near now or at the end of the substep.
-    fn find_contacts(&mut self, context: &Context<'_>, rules: &SelfContact) {
+    fn find_contacts(&mut self, context: &Context<'_>) {
         let this = &*self;
         let active = this.neighborhood.active();
         let (faces, count) = (active.vertex_triangle.len(), active.len());
@@ -234,9 +343,9 @@ impl Separation {
                 found.clear();
                 for pair in count * part / PARTS..count * (part + 1) / PARTS {
                     found.extend(if pair < faces {
-                        this.contact::<1>(active.vertex_triangle[pair], rules, context.model)
+                        this.contact::<1>(active.vertex_triangle[pair], context.model)
                     } else {
-                        this.contact::<2>(active.edge_edge[pair - faces], rules, context.model)
+                        this.contact::<2>(active.edge_edge[pair - faces], context.model)
                     });
                 }
             }
@@ -249,16 +358,11 @@ impl Separation {
 
     /// A pair as a contact, if it is one; the first `FIRST` of the vertices are the first's.
     #[inline]
-    fn contact<const FIRST: usize>(
-        &self,
-        vertices: [u32; 4],
-        rules: &SelfContact,
-        model: &Model,
-    ) -> Option<PairContact> {
+    fn contact<const FIRST: usize>(&self, vertices: [u32; 4], model: &Model) -> Option<PairContact> {
         let x = vertices.map(|v| self.start[v as usize]);
         let y = vertices.map(|v| self.end[v as usize]);
         // Most pairs are far apart along an axis.
-        if is_beyond::<FIRST>(&x, rules.thickness) && is_beyond::<FIRST>(&y, rules.thickness) {
+        if is_beyond::<FIRST>(&x, model.thickness) && is_beyond::<FIRST>(&y, model.thickness) {
             return None;
         }
         let closest_of = |[a, b, c, d]: [Vec3<f64>; 4]| {
@@ -268,10 +372,11 @@ impl Separation {
         let mut closest = closest_of(x);
         let end_along = closest.normal.dot(along(&y, &closest.weights));
         let is_near = |thickness: f64| closest.distance < thickness || end_along < thickness;
-        if !is_near(rules.thickness) {
+        if !is_near(model.thickness) {
             return None;
         }
-        let thickness = rules.thickness.min(REST_SHARE * rules.distance(model, vertices, FIRST == 1));
+        let rest = |rules: &SelfContact| rules.distance(model, vertices, FIRST == 1);
+        let thickness = model.thickness.min(REST_SHARE * model.self_contact.as_ref().map_or(f64::INFINITY, rest));
         if !is_near(thickness) {
             return None;
         }
@@ -291,7 +396,7 @@ impl Separation {
             normal: closest.normal,
             thickness,
             start: along(&x, &closest.weights),
-            friction: rules.friction,
+            friction: friction(model, vertices),
             press: 0.0,
             drag: Vec3::ZERO,
         })
@@ -318,19 +423,33 @@ fn is_beyond<const FIRST: usize>(x: &[Vec3<f64>; 4], distance: f64) -> bool {
     apart(|p| p.x) || apart(|p| p.y) || apart(|p| p.z)
 }
 
+/// Coulomb's μ of a pair: that of the body, or of cloth on cloth.
+fn friction(model: &Model, vertices: [u32; 4]) -> f64 {
+    let last = vertices.into_iter().fold(0, u32::max);
+    let of_cloth = || model.self_contact.as_ref().map_or(0.0, |rules| rules.friction);
+    model.body_of(last as usize).map_or_else(of_cloth, |body| body.friction)
+}
+
+/// Vertices of one cloth or body, as the user numbers them, and whose they are.
+fn list_of(model: &Model, vertices: &[u32]) -> String {
+    let joined = |numbers: &mut dyn Iterator<Item = String>| numbers.collect::<Vec<_>>().join(", ");
+    match model.body_of(vertices[0] as usize) {
+        Some(body) => {
+            let numbers = joined(&mut vertices.iter().map(|&v| (v as usize - body.vertices.start).to_string()));
+            format!("{numbers} of collider \"{}\"", body.name)
+        }
+        None => {
+            let numbers = joined(&mut vertices.iter().map(|&v| model.user_vertex(v as usize).1.to_string()));
+            format!("{numbers} of cloth \"{}\"", model.user_vertex(vertices[0] as usize).0)
+        }
+    }
+}
+
 fn breach_error(model: &Model, breach: Breach) -> StepError {
-    let name = |vertex: u32| {
-        let (cloth, vertex) = model.user_vertex(vertex as usize);
-        format!("{vertex} of cloth \"{cloth}\"")
-    };
-    let list = |vertices: &[u32]| {
-        let numbers = vertices.iter().map(|&v| model.user_vertex(v as usize).1.to_string());
-        let (cloth, _) = model.user_vertex(vertices[0] as usize);
-        format!("{} of cloth \"{cloth}\"", numbers.collect::<Vec<_>>().join(", "))
-    };
+    let list = |vertices: &[u32]| list_of(model, vertices);
     let pair = |pair: Pair| match pair {
         Pair::VertexTriangle([a, rest @ ..]) => {
-            format!("vertex {} and the triangle of vertices {}", name(a), list(&rest))
+            format!("vertex {} and the triangle of vertices {}", list(&[a]), list(&rest))
         }
         Pair::EdgeEdge([a, b, c, d]) => format!("the edges of vertices {} and {}", list(&[a, b]), list(&[c, d])),
     };

@@ -150,22 +150,24 @@ impl Motion {
         &mut self,
         separation: &mut Separation,
         context: &Context<'_>,
-        obstacles: &[Obstacle],
+        (obstacles, time): (&[Obstacle], f64),
         step: f64,
     ) -> Result<(), StepError> {
+        separation.lead(context.model, time);
         separation.end.clone_from(&self.positions);
         separation.inverse_masses.clone_from(&self.inverse_masses);
         separation.push(context, obstacles, step);
-        for (i, lift) in separation.lifts.iter().enumerate() {
-            self.previous[i] += *lift;
-            self.velocities[i] -= *lift * (1.0 / step);
+        // Bodies stand behind the cloths.
+        for ((previous, v), lift) in self.previous.iter_mut().zip(&mut self.velocities).zip(&separation.lifts) {
+            *previous += *lift;
+            *v -= *lift * (1.0 / step);
         }
         self.take(separation, step);
         self.collide(context.model, obstacles, step);
         separation.end.clone_from(&self.positions);
         separation.hold(context)?;
         self.take(separation, step);
-        separation.start.clone_from(&self.positions);
+        separation.start[..self.positions.len()].copy_from_slice(&self.positions);
         Ok(())
     }
 
@@ -209,7 +211,7 @@ impl<S: Scheme> Stepped<S> {
             self.separation = Separation::new(model).map(Box::new);
         }
         if let Some(separation) = &mut self.separation {
-            separation.start.clone_from(&state.positions);
+            separation.begin(model, &state.positions, state.time);
         }
         for (pinned, poses) in model.pinned.iter().map(|pinned| (pinned, self.script.pin_poses(0))) {
             if poses[pinned.pin as usize].is_some() {
@@ -245,7 +247,7 @@ impl<S: Scheme> Solver for Stepped<S> {
             watch.lap(&mut stages.solve);
             self.motion.collide(model, obstacles, step);
             if let Some(separation) = &mut self.separation {
-                self.motion.separate(separation, context, obstacles, step)?;
+                self.motion.separate(separation, context, (obstacles, self.script.time_after(s as usize)), step)?;
             }
             self.scheme.end(&self.motion);
             watch.lap(&mut stages.collide);

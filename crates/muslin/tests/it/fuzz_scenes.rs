@@ -6,8 +6,8 @@ use muslin::energy::{BEND, EnergyKind, STRETCH};
 use muslin::mesh::Diagonals;
 use muslin::parameter::{Entry, Kind, Parameter, Setting, Settings};
 use muslin::scene::{
-    Choice, Cloth, Collider, ColliderShape, Contact, Ease, Finding, Material, Override, Path, Pin, Scene, Select,
-    Selection, Shape, View, Waypoint, Wind, parse,
+    BodyFrames, BodyMesh, Choice, Cloth, Collider, ColliderShape, Contact, Ease, Finding, Material, Override, Path,
+    Pin, Scene, Select, Selection, Shape, View, Waypoint, Wind, parse,
 };
 use muslin::solver::{self, Need, SolverKind};
 use proptest::collection::vec;
@@ -375,6 +375,10 @@ fn cloth(solver: &'static SolverKind) -> impl Strategy<Value = Cloth> {
     )
 }
 
+fn body_frames() -> impl Strategy<Value = Option<BodyFrames>> {
+    option::of(number(1e-3, 1e5).prop_map(|fps| BodyFrames { file: "b_*.obj".to_owned(), fps }))
+}
+
 fn collider() -> impl Strategy<Value = Collider> {
     let shape =
         prop_oneof![
@@ -383,8 +387,16 @@ fn collider() -> impl Strategy<Value = Collider> {
             (vector(), vector(), extent()).prop_map(|(a, b, radius)| ColliderShape::Capsule { a, b, radius }),
             (vector(), [extent(), extent(), extent()], vector())
                 .prop_map(|(center, size, rotate)| ColliderShape::Box { center, size, rotate }),
+            (body_frames(), vector(), vector(), extent()).prop_map(|(frames, translate, rotate, scale)| {
+                ColliderShape::Mesh(BodyMesh { file: "a \"b\".obj".to_owned(), frames, translate, rotate, scale })
+            }),
         ];
-    (shape, number(0.0, f64::INFINITY), path()).prop_map(|(shape, friction, path)| Collider { shape, friction, path })
+    (shape, number(0.0, f64::INFINITY), path()).prop_map(|(shape, friction, path)| Collider {
+        name: String::new(),
+        shape,
+        friction,
+        path,
+    })
 }
 
 fn view() -> impl Strategy<Value = View> {
@@ -417,9 +429,12 @@ fn scenes() -> impl Strategy<Value = Scene> {
         let times = (number(1e-9, 1000.0), number(1.0, 1000.0), option::of(number(5e-324, f64::INFINITY)));
         let things = (vec(cloth(kind), 1..3), vec(collider(), 0..3), view());
         ("[a-zé_][ a-z0-9._-]{0,8}[a-z]", times, vector(), wind, contact, things).prop_map(
-            move |(name, (duration, fps, stop_at_rest), gravity, wind, contact, (mut cloths, colliders, view))| {
+            move |(name, (duration, fps, stop_at_rest), gravity, wind, contact, (mut cloths, mut colliders, view))| {
                 for (i, cloth) in cloths.iter_mut().enumerate() {
                     cloth.name = format!("piece {i}");
+                }
+                for (i, collider) in colliders.iter_mut().enumerate() {
+                    collider.name = format!("body {i}");
                 }
                 let solver = solver.clone();
                 Scene { name, duration, fps, gravity, stop_at_rest, wind, solver, contact, cloths, colliders, view }

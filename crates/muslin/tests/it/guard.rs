@@ -61,12 +61,12 @@ impl World {
 
     /// Finds every pair that a step may bring within a small distance of each other.
     fn look(&self, neighborhood: &mut Neighborhood, start: &[Vec3<f64>], end: &[Vec3<f64>]) {
-        neighborhood.look(&Team::solo(), 1, (start, end), |vertex| self.is_free[vertex], 1e-6);
+        neighborhood.look(&Team::solo(), 1, (start, end), 1e-6);
     }
 
     /// The same for another end.
     fn look_again(&self, neighborhood: &mut Neighborhood, start: &[Vec3<f64>], end: &[Vec3<f64>]) {
-        neighborhood.look_again(&Team::solo(), 1, (start, end), |vertex| self.is_free[vertex], 1e-6);
+        neighborhood.look_again(&Team::solo(), 1, (start, end), 1e-6);
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod bad_scenes;
 mod bending_models;
+mod bodies;
 mod certificate;
 mod common;
 mod contact_energy;

@@ -22,6 +22,8 @@ const SPHERE: &str = "[[collider]]\nsphere = { center = [0, 0, 0], radius = 1 }\
 const CAPSULE: &str = "[[collider]]\ncapsule = { a = [0, 0, 0], b = [0, 1, 0], radius = 1 }\n";
 const BOX: &str = "[[collider]]\nbox = { center = [0, 0, 0], size = [1, 1, 1] }\n";
 
+const MESH: &str = "[[collider]]\nmesh = { file = \"a.obj\", frames = \"a.npy\" }\n";
+
 /// A table of a scene: a scene that has it, and its path.
 struct Probe {
     text: String,
@@ -189,6 +191,7 @@ fn the_reference_has_every_key_as_the_decoder_has_it() {
         ("sphere", pin(SPHERE), "collider.0.sphere"),
         ("capsule", pin(CAPSULE), "collider.0.capsule"),
         ("box", pin(BOX), "collider.0.box"),
+        ("mesh", pin(MESH), "collider.0.mesh"),
     ];
     for (heading, text, path) in simple {
         check(&[heading], &[Probe::new(&text, path)], None);

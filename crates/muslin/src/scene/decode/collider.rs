@@ -1,37 +1,72 @@
 //! `[[collider]]`.
 
-use crate::scene::cursor::Table;
-use crate::scene::description::{Collider, ColliderShape};
+use crate::parameter::Kind;
+use crate::scene::cursor::{Item, Table};
+use crate::scene::description::{BodyFrames, BodyMesh, Cloth, Collider, ColliderShape};
 
-use super::{BOUNDED, EXTENT, NOT_NEGATIVE, direction, motion, one_key};
+use super::{BOUNDED, EXTENT, NOT_NEGATIVE, direction, motion, name, one_key};
 
 const SHAPES: &[&str] = &["plane", "sphere", "capsule", "box", "mesh"];
 
-/// Reads all colliders; `friction` is for those that give none.
-pub(super) fn colliders(t: &mut Table<'_, '_>, friction: f64) -> Option<Vec<Collider>> {
+/// What colliders take from the rest of the scene.
+pub(super) struct Around<'a> {
+    /// For those that give none.
+    pub(super) friction: f64,
+    /// For animated meshes that give none.
+    pub(super) fps: f64,
+    /// Whose names are taken.
+    pub(super) cloths: &'a [Cloth],
+}
+
+/// Reads all colliders.
+pub(super) fn colliders(t: &mut Table<'_, '_>, around: &Around<'_>) -> Option<Vec<Collider>> {
+    let mut names: Vec<(String, String)> = Vec::new();
+    for (i, cloth) in around.cloths.iter().enumerate() {
+        names.push((cloth.name.to_lowercase(), format!("cloth[{i}]")));
+    }
     match t.get("collider") {
-        Some(item) => item.tables("collider", |_, t| collider(t, friction)),
+        Some(item) => item.tables("collider", |i, t| collider(t, i, around, &mut names)),
         None => Some(Vec::new()),
     }
 }
 
-fn collider(t: &mut Table<'_, '_>, friction: f64) -> Option<Collider> {
-    let shape = shape(t);
-    let friction = t.get("friction").and_then(|v| v.number(NOT_NEGATIVE)).unwrap_or(friction);
+fn collider(
+    t: &mut Table<'_, '_>,
+    index: usize,
+    around: &Around<'_>,
+    names: &mut Vec<(String, String)>,
+) -> Option<Collider> {
+    let name = t.get("name").and_then(name).unwrap_or_else(|| format!("collider{index}"));
+    // Only meshes have files, so only their names have to be free where none is given.
+    if !t.given(&["name", "mesh"]).is_empty() {
+        refuse_taken_name(t, index, &name, names);
+    }
+    let shape = shape(t, around.fps);
+    let friction = t.get("friction").and_then(|v| v.number(NOT_NEGATIVE)).unwrap_or(around.friction);
     let path = motion::path(t);
-    Some(Collider { shape: shape?, friction, path: path? })
+    Some(Collider { name, shape: shape?, friction, path: path? })
 }
 
-fn shape(t: &mut Table<'_, '_>) -> Option<ColliderShape> {
+/// Names are files, and some systems do not tell `Body` from `body`.
+fn refuse_taken_name(t: &mut Table<'_, '_>, index: usize, name: &str, names: &mut Vec<(String, String)>) {
+    let folded = name.to_lowercase();
+    if let Some((_, owner)) = names.iter().find(|(other, _)| *other == folded) {
+        let message = format!(
+            "{name:?} is the name of {owner} already; choose another (names are files, so case does not count)"
+        );
+        t.value_error("name", message);
+    }
+    names.push((folded, format!("collider[{index}]")));
+}
+
+fn shape(t: &mut Table<'_, '_>, fps: f64) -> Option<ColliderShape> {
     let plane = t.get("plane").and_then(|v| v.table(plane));
     let sphere = t.get("sphere").and_then(|v| v.table(sphere));
     let capsule = t.get("capsule").and_then(|v| v.table(capsule));
     let cuboid = t.get("box").and_then(|v| v.table(cuboid));
-    if t.get("mesh").is_some() {
-        t.key_error("mesh", "mesh colliders are not available in this version; use plane, sphere, capsule or box");
-    }
-    one_key(t, SHAPES, "a collider needs one shape: plane, sphere, capsule or box")?;
-    plane.or(sphere).or(capsule).or(cuboid)
+    let mesh = t.get("mesh").and_then(|v| v.table(|t| mesh(t, fps)));
+    one_key(t, SHAPES, "a collider needs one shape: plane, sphere, capsule, box or mesh")?;
+    plane.or(sphere).or(capsule).or(cuboid).or(mesh)
 }
 
 fn plane(t: &mut Table<'_, '_>) -> Option<ColliderShape> {
@@ -58,4 +93,29 @@ fn cuboid(t: &mut Table<'_, '_>) -> Option<ColliderShape> {
     let size = t.need("size", "[1.0, 1.0, 1.0]").and_then(|v| v.vector(EXTENT));
     let rotate = t.get("rotate").and_then(|v| v.vector(BOUNDED)).unwrap_or_default();
     Some(ColliderShape::Box { center: center?, size: size?, rotate })
+}
+
+fn mesh(t: &mut Table<'_, '_>, scene_fps: f64) -> Option<ColliderShape> {
+    let file = t.need("file", "\"body.obj\"").and_then(file_name);
+    let frames = t.get("frames").map(file_name);
+    let fps = t.get("fps").and_then(|v| v.number(Kind::Number { min: 1e-3, max: 1e5 })).unwrap_or(scene_fps);
+    if frames.is_none() && !t.given(&["fps"]).is_empty() {
+        t.key_error("fps", "has no effect without `frames`; give them, or remove this");
+    }
+    let translate = t.get("translate").and_then(|v| v.vector(BOUNDED)).unwrap_or_default();
+    let rotate = t.get("rotate").and_then(|v| v.vector(BOUNDED)).unwrap_or_default();
+    let scale = t.get("scale").and_then(|v| v.number(EXTENT)).unwrap_or(1.0);
+    let frames = match frames {
+        Some(file) => Some(BodyFrames { file: file?, fps }),
+        None => None,
+    };
+    Some(ColliderShape::Mesh(BodyMesh { file: file?, frames, translate, rotate, scale }))
+}
+
+fn file_name(item: Item<'_, '_>) -> Option<String> {
+    let named = |file: &str| match file {
+        "" => Err("must name a file, got an empty string".to_owned()),
+        _ => Ok(file.to_owned()),
+    };
+    item.refine(|v| v.text(), named)
 }

@@ -52,7 +52,8 @@ fn scene(t: &mut Table<'_, '_>) -> Option<Scene> {
     let contact = t.section("contact", contact);
     let solver_entry = solver.as_ref().map(|solver| solver.entry);
     let cloths = cloth::cloths(t, solver_entry);
-    let colliders = collider::colliders(t, contact.friction);
+    let around = collider::Around { friction: contact.friction, fps, cloths: cloths.as_deref().unwrap_or_default() };
+    let colliders = collider::colliders(t, &around);
     let view = t.section("view", view);
     Some(Scene {
         name,

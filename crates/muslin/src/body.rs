@@ -1,0 +1,309 @@
+//! Bodies that are meshes: surfaces of triangles, touched from both sides, that go where their path and their frames say.
+//!
+//! ```text
+//! x(t) = P(t) (R s p(t) + d)        P path, R rotation, s scale, d displacement; p(t) the mesh, or linear between two frames
+//! ```
+//!
+//! In the arrays of contact their vertices stand behind those of all cloths, as scripted vertices that nothing can push.
+
+use std::ops::Range;
+
+use crate::collision::{Neighborhood, for_each_intersection};
+use crate::math::{Mat3, Vec3};
+use crate::mesh::{self, FindingKind, MAX_COORDINATE, Mesh};
+use crate::model::{LoadFrames, LoadMesh, Model, Problems};
+use crate::motion::Motion;
+use crate::parallel::Team;
+use crate::scene::{BodyMesh, ColliderShape, Scene};
+
+/// A body that is a mesh.
+#[derive(Clone, Debug)]
+pub struct Body {
+    /// Its name in the scene.
+    pub name: String,
+    /// Its place among the colliders of the scene.
+    pub index: usize,
+    /// Its vertices in the arrays of contact, behind those of all cloths.
+    pub vertices: Range<usize>,
+    /// Its triangles, and where it is placed at time zero before its path moves it.
+    pub mesh: Mesh,
+    /// Coulomb's μ against cloth.
+    pub friction: f64,
+    /// Whether it moves at all.
+    pub moves: bool,
+    motion: Motion,
+    frames: Option<Frames>,
+}
+
+/// What a body deforms along.
+#[derive(Clone, Debug)]
+struct Frames {
+    fps: f64,
+    /// As they were read.
+    positions: Vec<Vec<[f32; 3]>>,
+    placement: Placement,
+}
+
+/// x ↦ R s x + d.
+#[derive(Clone, Copy, Debug)]
+struct Placement {
+    rotation: Mat3,
+    scale: f64,
+    shift: Vec3<f64>,
+}
+
+impl Placement {
+    fn new(shape: &BodyMesh) -> Self {
+        Self { rotation: Mat3::from_degrees_xyz(shape.rotate), scale: shape.scale, shift: shape.translate.into() }
+    }
+
+    #[inline]
+    fn apply(&self, p: Vec3<f64>) -> Vec3<f64> {
+        self.rotation.apply(p * self.scale) + self.shift
+    }
+}
+
+impl Body {
+    /// Appends where its vertices are at `time`, in s: in m, numbered as in its file.
+    pub fn extend_positions(&self, time: f64, out: &mut Vec<Vec3<f64>>) {
+        let pose = self.motion.pose(time);
+        match &self.frames {
+            None => out.extend(self.mesh.positions.iter().map(|&p| pose.apply(p.into()))),
+            Some(Frames { fps, positions, placement }) => {
+                let last = positions.len() - 1;
+                let at = (time * fps).clamp(0.0, last as f64);
+                let first = at.floor() as usize;
+                let (part, next) = (at - first as f64, (first + 1).min(last));
+                let vector = |p: &[f32; 3]| Vec3::from(p.map(f64::from));
+                out.extend(positions[first].iter().zip(&positions[next]).map(|(a, b)| {
+                    let (a, b) = (vector(a), vector(b));
+                    pose.apply(placement.apply(a + (b - a) * part))
+                }));
+            }
+        }
+    }
+}
+
+/// Reads the bodies of a scene that are meshes; those that are broken are missing, and reported.
+pub(crate) fn load(
+    scene: &Scene,
+    load: &mut LoadMesh<'_>,
+    load_frames: &mut LoadFrames<'_>,
+    problems: &mut Problems,
+) -> Vec<Body> {
+    let mut bodies = Vec::new();
+    for (index, collider) in scene.colliders.iter().enumerate() {
+        let ColliderShape::Mesh(shape) = &collider.shape else { continue };
+        let placement = Placement::new(shape);
+        let Some(mut mesh) = load_body_mesh(shape, index, load, problems) else { continue };
+        let frames = match &shape.frames {
+            None => None,
+            Some(frames) => {
+                let place = format!("collider[{index}].mesh.frames");
+                let read = load_frames(&frames.file).and_then(|frames| checked_frames(frames, mesh.vertex_count()));
+                let read = read.map_err(|message| problems.error(&place, message)).ok();
+                let Some(positions) = read else { continue };
+                mesh.positions = positions[0].iter().map(|p| p.map(f64::from)).collect();
+                Some(Frames { fps: frames.fps, positions, placement })
+            }
+        };
+        for p in &mut mesh.positions {
+            *p = placement.apply((*p).into()).to_array();
+        }
+        if let Some(vertex) = mesh.positions.iter().position(|p| p.iter().any(|x| x.abs() > MAX_COORDINATE)) {
+            let message =
+                format!("vertex {vertex} is placed farther than {MAX_COORDINATE:e} m from the origin along an axis");
+            problems.error(format!("collider[{index}].mesh"), message);
+            continue;
+        }
+        let middle = mesh.bounds().map_or(Vec3::ZERO, |b| (Vec3::from(b.min) + Vec3::from(b.max)) * 0.5);
+        bodies.push(Body {
+            name: collider.name.clone(),
+            index,
+            vertices: 0..0,
+            friction: collider.friction,
+            moves: !collider.path.is_still() || frames.is_some(),
+            motion: Motion::new(&collider.path, middle),
+            frames,
+            mesh,
+        });
+    }
+    bodies
+}
+
+/// The mesh of a file, if it can be a body.
+fn load_body_mesh(shape: &BodyMesh, index: usize, load: &mut LoadMesh<'_>, problems: &mut Problems) -> Option<Mesh> {
+    let place = format!("collider[{index}].mesh.file");
+    let mesh = load(&shape.file).map_err(|message| problems.error(&place, message)).ok()?;
+    // What a body has to be is less than a cloth: contact has no use for an order of corners, nor for neighbours.
+    let matters = |kind: &FindingKind| {
+        matches!(
+            kind,
+            FindingKind::NoVertices
+                | FindingKind::NoTriangles
+                | FindingKind::TooManyTriangles { .. }
+                | FindingKind::NonFinitePosition { .. }
+                | FindingKind::PositionTooLarge { .. }
+                | FindingKind::IndexOutOfRange { .. }
+        )
+    };
+    let findings = mesh::check(&mesh);
+    let mut is_sound = true;
+    for finding in findings.iter().filter(|finding| matters(&finding.kind)) {
+        problems.error(&place, finding.kind.to_string());
+        is_sound = false;
+    }
+    let is_whole = |t: &[u32; 3]| t[0] != t[1] && t[1] != t[2] && t[2] != t[0];
+    if is_sound && !mesh.triangles.iter().any(is_whole) {
+        problems.error(&place, FindingKind::NoUsableTriangles.to_string());
+        is_sound = false;
+    }
+    is_sound.then_some(mesh)
+}
+
+/// Frames that fit the mesh, or what is wrong with them.
+fn checked_frames(frames: Vec<Vec<[f32; 3]>>, vertex_count: usize) -> Result<Vec<Vec<[f32; 3]>>, String> {
+    if frames.is_empty() {
+        return Err("it has no frames".to_owned());
+    }
+    for (i, frame) in frames.iter().enumerate() {
+        let found = frame.len();
+        if found != vertex_count {
+            return Err(format!(
+                "frame {i} has {found} vertices, but the mesh has {vertex_count}; export both from the same model"
+            ));
+        }
+        // NaN compares as false.
+        let is_near = |p: &[f32; 3]| p.iter().all(|x| f64::from(x.abs()) <= MAX_COORDINATE);
+        if let Some(vertex) = frame.iter().position(|p| !is_near(p)) {
+            return Err(format!(
+                "vertex {vertex} of frame {i} is at {:?}, but coordinates are finite and at most {MAX_COORDINATE:e}",
+                frame[vertex]
+            ));
+        }
+    }
+    Ok(frames)
+}
+
+/// Vertices are numbered with 32 bits, those of cloths and bodies together.
+pub(crate) fn refuse_too_many(bodies: &[Body], cloth_vertices: usize, problems: &mut Problems) {
+    let count = cloth_vertices + bodies.iter().map(|body| body.mesh.vertex_count()).sum::<usize>();
+    if !bodies.is_empty() && u32::try_from(count).is_err() {
+        problems.error("collider", format!("cloths and meshes have {count} vertices together; the limit is 2³² − 1"));
+    }
+}
+
+impl Model {
+    /// Takes the bodies over, once all cloths are there.
+    pub(crate) fn add_bodies(&mut self, bodies: Vec<Body>) {
+        let mut first = self.masses.len();
+        self.bodies = bodies;
+        for body in &mut self.bodies {
+            body.vertices = first..first + body.mesh.vertex_count();
+            first = body.vertices.end;
+        }
+    }
+
+    /// The triangles of all bodies, with vertices as in [`Body::vertices`].
+    pub fn body_triangles(&self) -> impl Iterator<Item = [u32; 3]> + '_ {
+        self.bodies.iter().flat_map(|body| {
+            let first = body.vertices.start as u32;
+            body.mesh.triangles.iter().map(move |triangle| triangle.map(|vertex| vertex + first))
+        })
+    }
+
+    /// The triangles of all cloths, then those of all bodies.
+    pub(crate) fn surface_triangles(&self) -> Vec<[u32; 3]> {
+        self.triangles.iter().copied().chain(self.body_triangles()).collect()
+    }
+
+    /// The body that a vertex of the arrays of contact belongs to; `None` for one of a cloth.
+    pub fn body_of(&self, vertex: usize) -> Option<&Body> {
+        // Most vertices are of cloths.
+        (vertex >= self.masses.len()).then(|| self.bodies.iter().find(|body| body.vertices.contains(&vertex))).flatten()
+    }
+
+    /// Pairs of triangles, one of a cloth and one of a body, that cut each other with the cloths at `positions` at `time`;
+    /// numbered as in [`surface_triangles`](Self::surface_triangles). With `self_contact`, pairs of cloth with cloth too.
+    pub(crate) fn for_each_cut(
+        &self,
+        positions: &[Vec3<f64>],
+        time: f64,
+        self_contact: bool,
+        found: impl FnMut(usize, usize),
+    ) {
+        let mut all = positions.to_vec();
+        self.bodies.iter().for_each(|body| body.extend_positions(time, &mut all));
+        let cloth = self.triangles.len();
+        let counts = |i: usize, j: usize| match (i < cloth, j < cloth) {
+            (true, true) => self_contact,
+            (a, b) => a != b,
+        };
+        for_each_intersection(&self.surface_triangles(), &all, counts, found);
+    }
+
+    /// Contact keeps apart what is apart: it cannot begin with cloth that a body cuts or touches.
+    pub(crate) fn refuse_cut_bodies(&self, problems: &mut Problems) {
+        if self.bodies.is_empty() {
+            return;
+        }
+        let mut cuts: Vec<(usize, usize)> = Vec::new();
+        self.for_each_cut(&self.initial_positions, 0.0, false, |i, j| cuts.push((i.min(j), i.max(j))));
+        cuts.sort_unstable();
+        let triangles = self.surface_triangles();
+        let body_of_triangle = |t: usize| self.body_of(triangles[t][0] as usize);
+        let mut first_triangle = self.triangles.len();
+        for body in &self.bodies {
+            let of_body =
+                |pair: &&(usize, usize)| body_of_triangle(pair.1).is_some_and(|other| other.index == body.index);
+            let mut pairs = cuts.iter().filter(of_body);
+            if let Some(&(t, other)) = pairs.next() {
+                let vertex = triangles[t][0] as usize;
+                let cloth = self.cloths.iter().position(|cloth| cloth.vertices.contains(&vertex)).unwrap_or_default();
+                let own = t - self.first_triangle_of(cloth);
+                let more = pairs.count();
+                let more = if more > 0 { format!(", and {more} more pairs do") } else { String::new() };
+                problems.error(
+                    format!("collider[{}].mesh", body.index),
+                    format!(
+                        "its triangle {} cuts triangle {own} of cloth \"{}\" at the start{more}; move one of them",
+                        other - first_triangle,
+                        self.cloths[cloth].name
+                    ),
+                );
+            }
+            first_triangle += body.mesh.triangle_count();
+        }
+        if cuts.is_empty() {
+            self.refuse_touching_bodies(&triangles, problems);
+        }
+    }
+
+    /// What is exactly on a body is on neither side of it.
+    fn refuse_touching_bodies(&self, triangles: &[[u32; 3]], problems: &mut Problems) {
+        let mut positions = self.initial_positions.clone();
+        self.bodies.iter().for_each(|body| body.extend_positions(0.0, &mut positions));
+        let cloth = self.masses.len();
+        let is_cloth = |object: usize| object < self.cloths.len();
+        let mut neighborhood = Neighborhood::new(&positions, triangles, |v| self.object_of(v), is_cloth);
+        neighborhood.leave_out_cloth_with_cloth();
+        neighborhood.look(&Team::solo(), 1, (&positions, &positions), 0.0);
+        let candidates = neighborhood.active();
+        let pairs = || candidates.vertex_triangle.iter().chain(&candidates.edge_edge);
+        for body in &self.bodies {
+            let of_body = |pair: &&[u32; 4]| pair.iter().any(|&vertex| body.vertices.contains(&(vertex as usize)));
+            let vertex = pairs().find(of_body).and_then(|pair| pair.iter().find(|&&vertex| (vertex as usize) < cloth));
+            if let Some(&vertex) = vertex {
+                let (name, vertex) = self.user_vertex(vertex as usize);
+                let message =
+                    format!("it touches cloth \"{name}\" at the start, at vertex {vertex}; move one of them a little");
+                problems.error(format!("collider[{}].mesh", body.index), message);
+            }
+        }
+    }
+
+    /// The number of the first triangle of a cloth.
+    fn first_triangle_of(&self, cloth: usize) -> usize {
+        self.cloths[..cloth].iter().map(|cloth| cloth.mesh.triangle_count()).sum()
+    }
+}
