@@ -208,6 +208,15 @@ pub(crate) struct BenchArguments {
     /// Seconds that --quality spends on a solver and a size.
     #[arg(long, value_name = "SECONDS", default_value_t = 120, requires = "quality", value_parser = clap::value_parser!(u32).range(1..=86_400))]
     pub(crate) budget: u32,
+    /// Solvers that --quality measures [default: all].
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        requires = "quality",
+        value_parser = ["explicit", "xpbd", "pbd", "newton", "vbd", "projective"]
+    )]
+    pub(crate) solvers: Vec<String>,
     /// Vertices along a side of the sheets.
     #[arg(
         long,

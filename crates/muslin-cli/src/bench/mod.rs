@@ -11,7 +11,7 @@ mod sheet;
 
 pub(crate) use machine::Machine;
 pub(crate) use memory::measure as measure_memory;
-pub(crate) use quality::{Trial, converge, measure as measure_quality};
+pub(crate) use quality::{Plan as QualityPlan, Trial, converge, measure as measure_quality};
 pub(crate) use setup::measure as measure_setup;
 pub(crate) use sheet::{Bend, Plan as SheetPlan, measure as measure_sheet};
 

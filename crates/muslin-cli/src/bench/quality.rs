@@ -129,16 +129,27 @@ pub(crate) fn converge(side: u32, threads: usize) -> Result<(Motion, f64), Failu
     Ok((motion, limit))
 }
 
-/// Climbs the ladder of every solver until a setting passes, or `budget` seconds are spent on it.
+/// What is to be measured.
+pub(crate) struct Plan<'a> {
+    /// Vertices along a side.
+    pub(crate) side: u32,
+    pub(crate) threads: usize,
+    /// Seconds for a solver.
+    pub(crate) budget: f64,
+    /// Their names; all if there is none.
+    pub(crate) solvers: &'a [String],
+}
+
+/// Climbs the ladder of every solver until a setting passes, or the budget is spent on it.
 pub(crate) fn measure(
-    side: u32,
-    threads: usize,
-    budget: f64,
+    &Plan { side, threads, budget, solvers }: &Plan<'_>,
     (motion, limit): &(Motion, f64),
     mut report: impl FnMut(&Trial),
 ) -> Result<Vec<Trial>, Failure> {
+    let is_asked_for =
+        |ladder: &Vec<Rung>| solvers.is_empty() || ladder.iter().any(|rung| solvers.iter().any(|s| s == rung.solver));
     let mut trials = Vec::new();
-    for ladder in ladders(*limit) {
+    for ladder in ladders(*limit).into_iter().filter(is_asked_for) {
         let mut left = budget;
         let mut best: Option<Trial> = None;
         for rung in &ladder {

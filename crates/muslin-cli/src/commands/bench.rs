@@ -14,7 +14,7 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::args::BenchArguments;
-use crate::bench::{self, Bend, Machine, Row, SheetPlan, Trial};
+use crate::bench::{self, Bend, Machine, QualityPlan, Row, SheetPlan, Trial};
 use crate::console::{note, say};
 use crate::failure::{Failure, cannot_write};
 use crate::session::all_cores;
@@ -56,7 +56,8 @@ fn quality(arguments: &BenchArguments, machine: &Machine, progress: impl Fn(&str
         progress(&format!("the converged motion of {side} × {side}"));
         let converged = bench::converge(side, threads)?;
         let report = |trial: &Trial| progress(&format!("{side} × {side}: {} done", trial.solver));
-        trials.extend(bench::measure_quality(side, threads, f64::from(arguments.budget), &converged, report)?);
+        let plan = QualityPlan { side, threads, budget: f64::from(arguments.budget), solvers: &arguments.solvers };
+        trials.extend(bench::measure_quality(&plan, &converged, report)?);
     }
     if arguments.json {
         return say(format_args!("{:#}", json!({ "machine": machine, "trials": trials })));
