@@ -70,7 +70,12 @@ fn ladders(limit: f64) -> Vec<Vec<Rung>> {
     let projective = [(4, 20), (8, 50), (8, 200)];
     vec![
         // Without damping an explicit step keeps every vibration that the first fall leaves in the threads.
-        vec![Rung { damping: 0.02 * limit, ..rung("explicit", format!("substeps = {stable}")) }],
+        [0.9, 0.95, 1.0]
+            .map(|part| {
+                let substeps = format!("substeps = {}", (part * stable).ceil());
+                Rung { damping: 0.02 * limit, ..rung("explicit", substeps) }
+            })
+            .into(),
         xpbd.map(|part| rung("xpbd", format!("substeps = {}", (part * stable).ceil()))).into(),
         xpbd.map(|part| rung("pbd", format!("substeps = {}, iterations = 1", (part * stable).ceil()))).into(),
         newton

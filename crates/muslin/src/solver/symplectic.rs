@@ -9,7 +9,7 @@
 //! moved once.
 //!
 //! The stretch of a stiff cloth sets the step, h < 2/ω, and its bending is slower by orders of magnitude. So a quadratic term
-//! (`isometric`), whose fastest frequency ω′ is the same in every state, acts only in every n-th substep, with n times the force, while n h ω′ stays below 1/16: impulses, as in
+//! (`isometric`), whose fastest frequency ω′ is the same in every state, acts only in every n-th substep of a frame and in its last, with the force of all since, while n h ω′ stays below 1/16: impulses, as in
 //! molecular dynamics [Grubmüller et al. 1991; Tuckerman, Berne, Martyna 1992], which keep the scheme symplectic. What they leave
 //! is a ripple of the velocity of n h w f.
 //!
@@ -55,6 +55,18 @@ struct Pull {
 }
 
 impl Pull {
+    /// For how many substeps it acts at the end of the `done`-th of a frame: those since it last did, at each stride and at the end.
+    fn weight(&self, done: usize, substeps: usize) -> u32 {
+        let since = (done % self.stride as usize) as u32;
+        if since == 0 {
+            self.stride
+        } else if done == substeps {
+            since
+        } else {
+            0
+        }
+    }
+
     /// Adds w Δ ∂E/∂x to the velocities of a share of the vertices; Δ is an `impulse`, in s.
     fn kick(&self, share: Range<usize>, impulse: f32, forces: &Shared<'_, Particle<f32>>, arrays: &Arrays<'_, f32>) {
         let mut start = self.starts[share.start] as usize;
@@ -101,8 +113,7 @@ impl Symplectic {
     fn stride(&self, context: &Context<'_>, term: usize, step: f64) -> u32 {
         // 2/ω′ is the limit of the term alone.
         let limit = Spectrum::of_term(term).measure(context, &self.motion, step).symplectic_limit();
-        let most = (0.5 * SLOW * limit / step).min(f64::from(self.substeps)).max(1.0) as u32;
-        (1..=most).rev().find(|n| self.substeps.is_multiple_of(*n)).unwrap_or(1)
+        (0.5 * SLOW * limit / step).min(f64::from(self.substeps)).max(1.0) as u32
     }
 
     /// The longest stable step, in s, around the state.
@@ -172,7 +183,7 @@ impl Symplectic {
 
     /// Runs some of the substeps; where cloth is kept from cloth, that is still to come.
     fn run_some(&mut self, context: &Context<'_>, step: f64, range: Range<usize>) -> Stages {
-        let (model, is_first) = (context.model, range.start == 0);
+        let (model, is_first, substeps) = (context.model, range.start == 0, self.substeps as usize);
         let (substep, arrays, script, first_arms) = self.frame.open(model, step);
         // SAFETY: in the pass over the elements a place is set by the worker that has its element; in that over the vertices, after
         // a barrier, places are only read.
@@ -198,17 +209,17 @@ impl Symplectic {
             }
             for s in range.clone() {
                 let (pin_poses, obstacles) = (script.pin_poses(s), script.obstacles(s));
-                let acts = |pull: &Pull| (s + 1).is_multiple_of(pull.stride as usize);
-                for (pull, &first) in pulls.iter().zip(first_arms).filter(|(pull, _)| acts(pull)) {
+                let weight = |pull: &Pull| pull.weight(s + 1, substeps);
+                for (pull, &first) in pulls.iter().zip(first_arms).filter(|(pull, _)| weight(pull) > 0) {
                     pull.stream.write(worker, &vertices, first, &forces);
                 }
                 substep.measure_wind(worker, &arrays);
                 worker.barrier();
                 watch.lap(&mut stages.solve);
                 substep.go(worker, &arrays, pin_poses, |cloth, share| {
-                    for pull in pulls[cloth.terms.clone()].iter().filter(|pull| acts(pull)) {
+                    for pull in pulls[cloth.terms.clone()].iter().filter(|pull| weight(pull) > 0) {
                         // Damping, which follows, takes nothing from a force.
-                        let impulse = (-step * f64::from(pull.stride) / substep.decay(cloth)) as f32;
+                        let impulse = (-step * f64::from(weight(pull)) / substep.decay(cloth)) as f32;
                         pull.kick(share.clone(), impulse, &forces, &arrays);
                     }
                 });
