@@ -171,8 +171,9 @@ const ARMIJO: f64 = 1e-4;
 /// A fall of the energy below this share of it is lost in its rounding, and cannot be asked for.
 const ROUNDING: f64 = 1e-13;
 
-/// Sweeps end once none of their moves is longer than this share of the shortest edge.
-const STILL: f64 = 1e-10;
+/// Sweeps end once none of their moves is longer than this share of the shortest edge: as good as none. (Motions may be small: with 1e-10, a vibration of a
+/// nanometre died of it.)
+const STILL: f64 = 1e-15;
 
 /// Vertices whose energies are summed into one number.
 const PIECE: usize = 512;
@@ -533,6 +534,11 @@ impl Descent {
                     let moved = self.sweep(worker, &local);
                     // A maximum does not depend on the order in which the threads come.
                     largest.fetch_max(moved.to_bits(), Ordering::Relaxed);
+                    worker.barrier();
+                    // Before the extrapolation, which would lead away from where there is nothing left to do.
+                    if f64::from_bits(largest.load(Ordering::Relaxed)) <= self.still {
+                        break;
+                    }
                     if is_accelerated {
                         omega = match iteration {
                             0 => 1.0,
@@ -553,9 +559,6 @@ impl Descent {
                         }
                     }
                     worker.barrier();
-                    if f64::from_bits(largest.load(Ordering::Relaxed)) <= self.still {
-                        break;
-                    }
                 }
             });
         }
