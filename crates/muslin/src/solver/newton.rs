@@ -140,8 +140,7 @@ const NEAR: f64 = 1e-3;
 /// Halvings after which a line search gives up: the step is then below rounding.
 const HALVINGS: u32 = 40;
 
-/// What rounding may do to the change of φ, of what changes: its terms are none negative, but a spring's is the square of a difference
-/// of lengths.
+/// What rounding may do to φ, of itself: its terms are none negative, but a spring's is the square of a difference of lengths.
 const BLUR: f64 = 1e-12;
 
 /// Vertices whose energies are summed into one number.
@@ -154,28 +153,6 @@ const NO_VELOCITY: Vec3<f64> = Vec3::new(f64::INFINITY, 0.0, 0.0);
 enum Linear {
     Direct(Box<Cholesky>),
     Iterative(ConjugateGradients),
-}
-
-/// Energies in pieces: those of all terms, then those of the vertices.
-#[derive(Default)]
-struct Pieces {
-    now: Vec<f64>,
-    start: Vec<f64>,
-    /// Where each term begins, and the vertices.
-    firsts: Vec<usize>,
-}
-
-impl Pieces {
-    /// The energy in the pieces that have changed at all: what rounding is measured by.
-    fn changed(&self) -> f64 {
-        let pairs = self.now.iter().zip(&self.start).filter(|(now, start)| now != start);
-        pairs.map(|(now, start)| now.abs().max(start.abs())).sum()
-    }
-
-    /// What has changed since the start.
-    fn rise(&self) -> f64 {
-        self.now.iter().zip(&self.start).map(|(now, start)| now - start).sum()
-    }
 }
 
 /// Newton's method and its memory.
@@ -196,7 +173,9 @@ struct Newton {
     trial: Vec<Vec3<f64>>,
     /// m/η² of each vertex, in N/m; zero for a held one.
     inertias: Vec<f64>,
-    pieces: Pieces,
+    /// Energies of all terms in pieces, and where each term begins; then those of the vertices.
+    pieces: Vec<f64>,
+    first_pieces: Vec<usize>,
     /// Per vertex and body: the normal force of the last iteration, in N.
     normal_forces: Vec<Vec3<f64>>,
     next_forces: Vec<Vec3<f64>>,
@@ -228,7 +207,8 @@ impl Newton {
             direction: Vec::new(),
             trial: Vec::new(),
             inertias: Vec::new(),
-            pieces: Pieces::default(),
+            pieces: Vec::new(),
+            first_pieces: Vec::new(),
             normal_forces: Vec::new(),
             next_forces: Vec::new(),
             history: Vec::new(),
@@ -243,7 +223,7 @@ impl Newton {
         });
         let matrix = &self.matrix;
         self.slots.clear();
-        self.pieces.firsts.clear();
+        self.first_pieces.clear();
         let mut pieces = 0;
         for term in &model.terms {
             let pairs = (0..term.element_count()).flat_map(|e| {
@@ -252,11 +232,11 @@ impl Newton {
             });
             // The pattern has a block for every pair of a stencil.
             self.slots.push(pairs.filter_map(|(i, j)| matrix.slot(i, j)).collect());
-            self.pieces.firsts.push(pieces);
+            self.first_pieces.push(pieces);
             pieces += term.piece_count();
         }
-        self.pieces.firsts.push(pieces);
-        self.pieces.now = vec![0.0; pieces + vertices.div_ceil(PIECE)];
+        self.first_pieces.push(pieces);
+        self.pieces = vec![0.0; pieces + vertices.div_ceil(PIECE)];
         self.gradient = vec![Vec3::ZERO; vertices];
         self.direction = vec![Vec3::ZERO; vertices];
         self.trial = vec![Vec3::ZERO; vertices];
@@ -301,34 +281,28 @@ impl Objective<'_> {
         cushions.each_press(vertex, self.inertias[vertex], (x, from), |slot| normal_forces[slot], &mut visit);
     }
 
-    /// φ(x) − φ(start), in J, of inertia and contact; E + D at x alone, in pieces.
-    ///
-    /// Differences are taken vertex by vertex, and [`Pieces::rise`] takes those of E and D piece by piece, so that what does not change does
-    /// not drown what does.
-    fn values(&self, x: &[Vec3<f64>], start: &[Vec3<f64>], memory: &mut Pieces, normal_forces: &[Vec3<f64>]) {
+    /// φ(x), in J.
+    fn value(&self, x: &[Vec3<f64>], pieces: &mut [f64], first_pieces: &[usize], normal_forces: &[Vec3<f64>]) -> f64 {
         let Substep { context, model, .. } = *self.substep;
-        let Pieces { now, firsts, .. } = memory;
         // SAFETY: each worker sets only the pieces of its own share.
-        let shared = unsafe { Shared::new(now) };
+        let shared = unsafe { Shared::new(pieces) };
         context.team.run(context.threads, |worker| {
-            for (term, &first) in model.terms.iter().zip(&*firsts) {
+            for (term, &first) in model.terms.iter().zip(first_pieces) {
                 term.values(worker, self.at(x), &shared, first);
             }
-            let first = firsts[model.terms.len()];
+            let first = first_pieces[model.terms.len()];
             for piece in worker.share_pieces(shared.len() - first) {
                 let mut sum = 0.0;
                 for i in piece * PIECE..x.len().min((piece + 1) * PIECE) {
                     if self.inertias[i] > 0.0 {
-                        let (x, start, y) = (x[i], start[i], self.predicted[i]);
-                        // Half the difference of two squares.
-                        sum += self.inertias[i] * (x - start).dot((x - y + (start - y)) * 0.5);
-                        self.each_press(i, x, normal_forces, |_, press| sum += press.value);
-                        self.each_press(i, start, normal_forces, |_, press| sum -= press.value);
+                        sum += 0.5 * self.inertias[i] * (x[i] - self.predicted[i]).norm_squared();
+                        self.each_press(i, x[i], normal_forces, |_, press| sum += press.value);
                     }
                 }
                 shared.set(first + piece, sum);
             }
         });
+        pieces.iter().sum()
     }
 
     /// ∇φ(x), in N; zero for held vertices.
@@ -406,8 +380,7 @@ impl Objective<'_> {
                     if force > 0.0 {
                         let normal = press.normal_force * (1.0 / force);
                         let stiffness = Cushions::stiffness(self.inertias[i]);
-                        let along =
-                            normal.dot(matrix.diagonal_block(i).apply(normal)).max(stiffness + self.inertias[i]);
+                        let along = normal.dot(matrix.diagonal_block(i).apply(normal)).max(stiffness + self.inertias[i]);
                         let balanced = force + stiffness / along * normal.dot(gradient[i]);
                         shared.set(slot, normal * balanced.max(0.0));
                     }
@@ -622,24 +595,22 @@ impl Newton {
     ///
     /// The gradient is lost.
     fn search(&mut self, objective: &Objective<'_>, positions: &mut [Vec3<f64>]) -> f64 {
-        let Self { trial, direction, gradient, pieces, normal_forces, .. } = self;
+        let Self { trial, direction, gradient, pieces, first_pieces, normal_forces, .. } = self;
         if !self.searches {
             positions.iter_mut().zip(direction).for_each(|(x, d)| *x += *d);
             return 1.0;
         }
         let along = |gradient: &[Vec3<f64>]| gradient.iter().zip(&*direction).map(|(g, d)| g.dot(*d)).sum::<f64>();
         let slope = along(gradient);
-        objective.values(positions, positions, pieces, normal_forces);
-        pieces.start.clone_from(&pieces.now);
+        let start = objective.value(positions, pieces, first_pieces, normal_forces);
         let mut length = 1.0;
         for _ in 0..HALVINGS {
             for ((t, x), d) in trial.iter_mut().zip(&*positions).zip(&*direction) {
                 *t = *x + *d * length;
             }
-            objective.values(trial, positions, pieces, normal_forces);
-            let rise = pieces.rise();
-            let mut falls = rise <= ARMIJO * length * slope;
-            if !falls && rise <= BLUR * pieces.changed() {
+            let value = objective.value(trial, pieces, first_pieces, normal_forces);
+            let mut falls = value <= start + ARMIJO * length * slope;
+            if !falls && value <= start + BLUR * start.abs() {
                 objective.gradient(trial, gradient, normal_forces);
                 falls = along(gradient) <= (2.0 * ARMIJO - 1.0) * slope;
             }
