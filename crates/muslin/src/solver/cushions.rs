@@ -76,9 +76,15 @@ impl<'a> Cushions<'a> {
         (y, previous): (Vec3<f64>, Vec3<f64>),
         mut visit: impl FnMut(usize, Vec3<f64>),
     ) {
-        self.each_press(vertex, inertia, (y, previous), |_| Vec3::ZERO, |slot, press| {
-            visit(slot, press.normal_force * (1.0 / (1.0 + CONTACT_STIFFNESS)));
-        });
+        self.each_press(
+            vertex,
+            inertia,
+            (y, previous),
+            |_| Vec3::ZERO,
+            |slot, press| {
+                visit(slot, press.normal_force * (1.0 / (1.0 + CONTACT_STIFFNESS)));
+            },
+        );
     }
 
     /// The contact of a vertex with each body that presses on it, or did in the last iteration.

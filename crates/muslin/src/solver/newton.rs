@@ -380,7 +380,8 @@ impl Objective<'_> {
                     if force > 0.0 {
                         let normal = press.normal_force * (1.0 / force);
                         let stiffness = Cushions::stiffness(self.inertias[i]);
-                        let along = normal.dot(matrix.diagonal_block(i).apply(normal)).max(stiffness + self.inertias[i]);
+                        let along =
+                            normal.dot(matrix.diagonal_block(i).apply(normal)).max(stiffness + self.inertias[i]);
                         let balanced = force + stiffness / along * normal.dot(gradient[i]);
                         shared.set(slot, normal * balanced.max(0.0));
                     }
