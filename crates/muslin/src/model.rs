@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::body;
-use crate::collision::{Collider, point_triangle, segment_segment};
+use crate::collision::{Closest, Collider};
 use crate::energy::shape_matching::{self, Matching};
 use crate::energy::{self, Site, Term, buckling, dihedral, neo_hookean};
 use crate::force::Wind;
@@ -74,8 +74,6 @@ impl fmt::Debug for Model {
 /// How cloth is kept from cloth.
 #[derive(Debug)]
 pub struct SelfContact {
-    /// Distance kept, in m, where the rest shape leaves as much.
-    pub thickness: f64,
     /// Coulomb's μ of cloth on cloth.
     pub friction: f64,
     /// The rest shapes, each cloth where it is, in m.
@@ -84,13 +82,11 @@ pub struct SelfContact {
 
 impl SelfContact {
     /// How far a vertex and a triangle, or two edges, are apart in the rest shape, in m: infinite for different cloths.
-    pub fn distance(&self, model: &Model, pair: [u32; 4], is_vertex_triangle: bool) -> f64 {
+    pub fn distance<const FIRST: usize>(&self, model: &Model, pair: [u32; 4]) -> f64 {
         if model.cloth_of(pair[0]) != model.cloth_of(pair[3]) {
             return f64::INFINITY;
         }
-        let [a, b, c, d] = pair.map(|v| self.rest[v as usize]);
-        let closest = if is_vertex_triangle { point_triangle(a, [b, c, d]) } else { segment_segment([a, b], [c, d]) };
-        closest.distance
+        Closest::of::<FIRST>(pair.map(|v| self.rest[v as usize])).distance
     }
 }
 
@@ -302,11 +298,10 @@ impl Model {
             colliders: scene.colliders.iter().enumerate().filter_map(|(i, c)| Collider::new(i, c)).collect(),
             bodies: Vec::new(),
             contact_edges: ContactEdges::default(),
-            self_contact: scene.contact.self_contact.then(|| SelfContact {
-                thickness: scene.contact.thickness,
-                friction: scene.contact.friction,
-                rest: Vec::new(),
-            }),
+            self_contact: scene
+                .contact
+                .self_contact
+                .then(|| SelfContact { friction: scene.contact.friction, rest: Vec::new() }),
             gravity: scene.gravity.into(),
             wind: Wind::new(&scene.wind),
             thickness: scene.contact.thickness,

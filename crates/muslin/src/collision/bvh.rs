@@ -152,7 +152,7 @@ pub(super) fn round_down(x: f64) -> f32 {
 }
 
 /// The least f32 that is not below `x`.
-fn round_up(x: f64) -> f32 {
+pub(super) fn round_up(x: f64) -> f32 {
     -round_down(-x)
 }
 

@@ -82,6 +82,13 @@ pub fn segment_segment([a, b]: [Vec3<f64>; 2], [c, d]: [Vec3<f64>; 2]) -> Closes
 }
 
 impl Closest {
+    /// Of the first `FIRST` of four vertices and the others: a point and a triangle for one, two segments for two.
+    #[inline]
+    pub fn of<const FIRST: usize>([a, b, c, d]: [Vec3<f64>; 4]) -> Self {
+        const { assert!(FIRST == 1 || FIRST == 2) }
+        if FIRST == 1 { point_triangle(a, [b, c, d]) } else { segment_segment([a, b], [c, d]) }
+    }
+
     /// With a normal known to be along ±n: `arm` is any vector from B's plane to A's, `difference` that of the points.
     fn perpendicular(weights: [f64; 4], n: Vec3<f64>, arm: Vec3<f64>, difference: Vec3<f64>) -> Self {
         let direction = n.normalized_or_zero();

@@ -2,13 +2,16 @@
 //!
 //! The exception is [`Guard`]: it cuts back a step that would pass through, whatever the response was.
 
+mod block;
 mod bvh;
 mod candidates;
 mod closest;
 mod collider;
+mod drift;
 mod guard;
 mod intersection;
 mod neighborhood;
+mod patches;
 mod truncation;
 
 pub use candidates::Candidates;

@@ -20,6 +20,7 @@
 //!
 //! [Bender et al. 2014, §5.1], [Macklin et al. 2014, §6.1]; projected Gauss-Seidel: [Erleben 2007].
 
+use crate::collision::Closest;
 use crate::math::Vec3;
 
 /// A pair that is, or would come, too near.
@@ -28,22 +29,53 @@ pub struct PairContact {
     /// The vertices of both.
     pub vertices: [u32; 4],
     /// b.
-    pub weights: [f64; 4],
+    weights: [f64; 4],
+    /// wᵢ bᵢ, in 1/kg.
+    moves: [f64; 4],
+    /// 1/m, in kg; zero where nothing can be moved.
+    inertia: f64,
     /// n, a unit vector towards the first.
-    pub normal: Vec3<f64>,
+    normal: Vec3<f64>,
     /// t, in m.
-    pub thickness: f64,
+    thickness: f64,
     /// r at the start of the substep, in m.
-    pub start: Vec3<f64>,
+    start: Vec3<f64>,
     /// μ.
-    pub friction: f64,
+    friction: f64,
     /// λ, in kg·m.
-    pub press: f64,
+    press: f64,
     /// σ, in kg·m.
-    pub drag: Vec3<f64>,
+    drag: Vec3<f64>,
 }
 
 impl PairContact {
+    /// Along the closest points of a pair, which were `start` apart at the start of the substep; `inverse_masses` are w, in 1/kg.
+    #[inline]
+    pub fn new(
+        vertices: [u32; 4],
+        closest: &Closest,
+        start: Vec3<f64>,
+        inverse_masses: [f64; 4],
+        thickness: f64,
+        friction: f64,
+    ) -> Self {
+        let weights = closest.weights;
+        let moves = std::array::from_fn(|k| inverse_masses[k] * weights[k]);
+        let m: f64 = moves.iter().zip(weights).map(|(wb, b)| wb * b).sum();
+        Self {
+            vertices,
+            weights,
+            moves,
+            inertia: if m > 0.0 { 1.0 / m } else { 0.0 },
+            normal: closest.normal,
+            thickness,
+            start,
+            friction,
+            press: 0.0,
+            drag: Vec3::ZERO,
+        }
+    }
+
     /// Σ bᵢ xᵢ.
     #[inline]
     fn along(&self, x: &[Vec3<f64>]) -> Vec3<f64> {
@@ -54,55 +86,52 @@ impl PairContact {
         sum
     }
 
-    /// m, in 1/kg; zero where nothing can be moved.
-    #[inline]
-    fn inverse_inertia(&self, w: &[f64]) -> f64 {
-        self.vertices.iter().zip(&self.weights).map(|(&v, &b)| w[v as usize] * b * b).sum()
-    }
-
     /// xᵢ += wᵢ bᵢ p.
     #[inline]
-    fn pull(&self, w: &[f64], x: &mut [Vec3<f64>], p: Vec3<f64>) {
-        for (&v, &b) in self.vertices.iter().zip(&self.weights) {
-            x[v as usize] += p * (w[v as usize] * b);
+    fn pull(&self, x: &mut [Vec3<f64>], p: Vec3<f64>) {
+        for (&v, &wb) in self.vertices.iter().zip(&self.moves) {
+            x[v as usize] += p * wb;
         }
     }
 
     /// Raises a pair that began too near, by `limit` at most: `lifts` are the moves of all vertices so far, in m.
     #[inline]
-    pub fn lift(&self, w: &[f64], lifts: &mut [Vec3<f64>], limit: f64) {
+    pub fn lift(&self, lifts: &mut [Vec3<f64>], limit: f64) {
         let depth = self.thickness - self.normal.dot(self.start);
-        let (wanted, inertia) = (depth.min(limit), self.inverse_inertia(w));
-        let missing = wanted - self.normal.dot(self.along(lifts));
-        if depth > 0.0 && missing > 0.0 && inertia > 0.0 {
-            self.pull(w, lifts, self.normal * (missing / inertia));
+        if depth <= 0.0 {
+            return;
+        }
+        let missing = depth.min(limit) - self.normal.dot(self.along(lifts));
+        if missing > 0.0 {
+            self.pull(lifts, self.normal * (missing * self.inertia));
         }
     }
 
-    /// One projection; `lifts` are where all vertices were lifted. Returns how far the pair was from where it should be, in m.
+    /// Takes over where all vertices were lifted, and asks for no more than that.
     #[inline]
-    pub fn project(&mut self, w: &[f64], x: &mut [Vec3<f64>], lifts: &[Vec3<f64>]) -> f64 {
-        let inertia = self.inverse_inertia(w);
-        if inertia <= 0.0 {
-            return 0.0;
-        }
-        let start = self.start + self.along(lifts);
-        let least = self.thickness.min(self.normal.dot(start));
-        let step = self.along(x) - start;
-        // C = n·r − least, where r = start + step.
-        let error = self.normal.dot(start) - least + self.normal.dot(step);
-        let press = (self.press - error / inertia).max(0.0);
-        let slip = step - self.normal * self.normal.dot(step);
-        let mut drag = self.drag - slip * (1.0 / inertia);
-        let (limit, length) = (self.friction * press, drag.norm());
-        if length > limit {
-            drag = drag * (limit / length);
+    pub fn start_from(&mut self, lifts: &[Vec3<f64>]) {
+        self.start += self.along(lifts);
+        self.thickness = self.thickness.min(self.normal.dot(self.start));
+    }
+
+    /// One projection.
+    #[inline]
+    pub fn project(&mut self, x: &mut [Vec3<f64>]) {
+        let step = self.along(x) - self.start;
+        let along = self.normal.dot(step);
+        // C = n·r − t, where r = start + step.
+        let error = self.normal.dot(self.start) - self.thickness + along;
+        let press = (self.press - error * self.inertia).max(0.0);
+        let slip = step - self.normal * along;
+        let mut drag = self.drag - slip * self.inertia;
+        let (limit, squared) = (self.friction * press, drag.norm_squared());
+        if squared > limit * limit {
+            drag = drag * (limit / squared.sqrt());
         }
         let change = self.normal * (press - self.press) + (drag - self.drag);
         (self.press, self.drag) = (press, drag);
         if change != Vec3::ZERO {
-            self.pull(w, x, change);
+            self.pull(x, change);
         }
-        (-error).max(0.0)
     }
 }

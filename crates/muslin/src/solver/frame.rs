@@ -123,21 +123,8 @@ impl<R: Real> Frame<R> {
         separation.inverse_masses.clear();
         separation.inverse_masses.extend(self.particles.iter().map(|u| u.inverse_mass().to_f64()));
         separation.push(context, self.script.obstacles(substep), step);
-        for (i, lift) in separation.lifts.iter().enumerate().filter(|(_, lift)| **lift != Vec3::ZERO) {
-            let previous = self.previous[i];
-            self.previous[i] = Particle::new(previous.xyz() + lift.cast(), previous.inverse_mass());
-        }
-        self.put_back(separation);
-
-        let obstacles = self.script.obstacles(substep);
-        if !obstacles.is_empty() {
-            let script = std::mem::take(&mut self.script);
-            let (passes, arrays, ..) = self.open(context.model, step);
-            context.team.run(context.threads, |worker| passes.collide(worker, &arrays, script.obstacles(substep)));
-            self.script = script;
-            for (y, (u, origin)) in separation.end.iter_mut().zip(self.particles.iter().zip(&self.origins)) {
-                *y = *origin + u.xyz().cast();
-            }
+        if !separation.touched().is_empty() {
+            self.take_push(separation, context, step, substep);
         }
         let separated = separation.hold(context)?;
         self.put_back(separation);
@@ -149,6 +136,32 @@ impl<R: Real> Frame<R> {
         let (passes, arrays, ..) = self.open(context.model, step);
         context.team.run(context.threads, |worker| passes.update(worker, &arrays));
         Ok(separated)
+    }
+
+    /// Takes over what separation has pushed and lifted, and keeps that out of the bodies.
+    fn take_push(&mut self, separation: &mut Separation, context: &Context<'_>, step: f64, substep: usize) {
+        for i in separation.touched().iter().map(|&vertex| vertex as usize) {
+            let previous = self.previous[i];
+            self.previous[i] = Particle::new(previous.xyz() + separation.lifts[i].cast(), previous.inverse_mass());
+        }
+        self.put_back(separation);
+        let script = std::mem::take(&mut self.script);
+        let obstacles = script.obstacles(substep);
+        if !obstacles.is_empty() {
+            let (passes, arrays, ..) = self.open(context.model, step);
+            if arrays.facings.is_empty() {
+                separation
+                    .touched()
+                    .iter()
+                    .for_each(|&vertex| passes.collide_vertex(vertex as usize, &arrays, obstacles));
+            } else {
+                context.team.run(context.threads, |worker| passes.collide(worker, &arrays, obstacles));
+            }
+        }
+        self.script = script;
+        for (y, (u, origin)) in separation.end.iter_mut().zip(self.particles.iter().zip(&self.origins)) {
+            *y = *origin + u.xyz().cast();
+        }
     }
 
     /// Takes over the positions that separation has changed.

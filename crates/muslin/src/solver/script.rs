@@ -75,14 +75,6 @@ pub(super) struct Obstacle {
 }
 
 impl Obstacle {
-    /// A point that was at `before` at the same time and is moved to `x` by something else: no deeper in this body than it was, unless it keeps the
-    /// thickness.
-    pub(super) fn kept_out(&self, x: Vec3<f64>, before: Vec3<f64>, thickness: f64) -> Vec3<f64> {
-        let Some(now) = self.after.probe_within(x, thickness) else { return x };
-        let least = self.after.probe(before).distance.min(thickness);
-        x + now.normal * (least - now.distance).max(0.0)
-    }
-
     /// What a point that came from `previous` touches, if it does, in a substep of `step` seconds.
     #[inline]
     pub(super) fn touch(

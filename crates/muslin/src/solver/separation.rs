@@ -23,7 +23,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::script::{LIFT_SPEED, Obstacle};
 use super::{Context, StepError};
-use crate::collision::{Breach, Guard, Neighborhood, Pair, point_triangle, segment_segment};
+use crate::collision::{Breach, Closest, Guard, Neighborhood, Pair};
 use crate::energy::pair_contact::PairContact;
 use crate::math::Vec3;
 use crate::model::{Model, SelfContact};
@@ -65,13 +65,16 @@ pub(super) struct Separation {
     pub(super) start: Vec<Vec3<f64>>,
     /// Positions at its end, in m, which [`push`](Self::push) and [`hold`](Self::hold) change.
     pub(super) end: Vec<Vec3<f64>>,
-    /// The end as it was when pairs were looked for.
+    /// The end as it was when pairs were looked for; none if they have to be in any case.
     looked_at: Vec<Vec3<f64>>,
+    /// How far the vertices of cloths are moved when they are stored, in m.
+    margin: f64,
     /// In 1/kg; zero for what is led.
     pub(super) inverse_masses: Vec<f64>,
     /// How far `push` has lifted where vertices were, in m.
     pub(super) lifts: Vec<Vec3<f64>>,
     contacts: Vec<PairContact>,
+    supports: Supports,
     parts: [Mutex<Vec<PairContact>>; PARTS],
     /// A usual edge, in m.
     edge: f64,
@@ -107,9 +110,11 @@ impl Separation {
             start: Vec::new(),
             end: Vec::new(),
             looked_at: Vec::new(),
+            margin: 0.0,
             inverse_masses: Vec::new(),
             lifts: Vec::new(),
             contacts: Vec::new(),
+            supports: Supports::default(),
             parts: std::array::from_fn(|_| Mutex::new(Vec::new())),
             edge,
             cloth: model.masses.len(),
@@ -146,39 +151,37 @@ impl Separation {
         self.lifts.clear();
         self.lifts.resize(self.end.len(), Vec3::ZERO);
         self.contacts.clear();
+        self.looked_at.clear();
         // What is not finite is the guard's to refuse.
         if !self.end.iter().all(|x| x.is_finite()) {
             return Separated::default();
         }
         self.cut(context.model);
+        self.margin = self.margin();
         self.look(context);
-        self.looked_at.clone_from(&self.end);
         self.find_contacts(context);
-        let Self { contacts, end, lifts, inverse_masses, looked_at, .. } = self;
+        let Self { contacts, end, lifts, inverse_masses, supports, .. } = self;
+        if contacts.is_empty() {
+            return Separated::default();
+        }
         for contact in &*contacts {
-            contact.lift(inverse_masses, lifts, LIFT_SPEED * step);
+            contact.lift(lifts, LIFT_SPEED * step);
         }
-        if !contacts.is_empty() {
-            for (x, lift) in end.iter_mut().zip(&*lifts) {
-                *x += *lift;
-            }
+        for (x, lift) in end.iter_mut().zip(&*lifts) {
+            *x += *lift;
         }
+        contacts.iter_mut().for_each(|contact| contact.start_from(lifts));
+        supports.find(contacts, inverse_masses, obstacles, end, context.model.thickness);
         for _ in 0..SWEEPS {
-            for contact in &mut *contacts {
-                contact.project(inverse_masses, end, lifts);
-            }
-            if obstacles.is_empty() {
-                continue;
-            }
-            for v in contacts.iter().flat_map(|contact| contact.vertices).map(|v| v as usize) {
-                if inverse_masses[v] > 0.0 {
-                    for obstacle in obstacles {
-                        end[v] = obstacle.kept_out(end[v], looked_at[v] + lifts[v], context.model.thickness);
-                    }
-                }
-            }
+            contacts.iter_mut().for_each(|contact| contact.project(end));
+            supports.keep_out(obstacles, end);
         }
         Separated { contacts: contacts.len(), held: 0 }
+    }
+
+    /// The vertices that [`push`](Self::push) may have moved.
+    pub(super) fn touched(&self) -> &[u32] {
+        if self.contacts.is_empty() { &[] } else { &self.supports.touched }
     }
 
     /// Makes sure of the step, whatever has happened to `end` since [`push`](Self::push).
@@ -187,15 +190,11 @@ impl Separation {
         if let Some(vertex) = self.end.iter().position(|x| !x.is_finite()) {
             return Err(StepError::non_finite(context.model, vertex.min(self.cloth.saturating_sub(1))));
         }
-        // Most steps are not changed after they were looked at.
-        let is_known = self.contacts.is_empty() && self.looked_at == self.end;
-        if !is_known {
-            self.cut(context.model);
-        }
+        self.cut(context.model);
+        self.margin = self.margin();
         let contacts = self.contacts.len();
         let pieces = self.pieces(context.model)?;
-        let held =
-            if pieces > 1 { self.hold_pieces(context, pieces) } else { self.hold_piece(context, is_known, true) }?;
+        let held = if pieces > 1 { self.hold_pieces(context, pieces) } else { self.hold_piece(context) }?;
         self.start[self.cloth..].copy_from_slice(&self.led);
         Ok(Separated { contacts, held })
     }
@@ -237,7 +236,8 @@ impl Separation {
                     self.origin[i] + (self.whole[i] - self.origin[i]) * part
                 };
             }
-            outcome = self.hold_piece(context, false, false);
+            self.looked_at.clear();
+            outcome = self.hold_piece(context);
             if outcome.is_err() {
                 break;
             }
@@ -247,20 +247,11 @@ impl Separation {
         outcome
     }
 
-    /// Makes sure of the way from `start` to `end`, of which the pairs may be known, or were for another end; how many vertices were held back.
-    fn hold_piece(&mut self, context: &Context<'_>, is_known: bool, is_again: bool) -> Result<usize, StepError> {
-        let margin = self.margin();
+    /// Makes sure of the way from `start` to `end`; how many vertices were held back.
+    fn hold_piece(&mut self, context: &Context<'_>) -> Result<usize, StepError> {
         let mut all_held = 0;
-        for round in 0..ROUNDS {
-            if round > 0 || is_again && !is_known {
-                self.look_again(context);
-            } else if !is_known {
-                self.look(context);
-            }
-            if self.neighborhood.active().is_empty() {
-                return Ok(all_held);
-            }
-            let held = self.guard_step(context.model, margin)?;
+        for _ in 0..ROUNDS {
+            let held = self.guard_step(context)?;
             all_held += held;
             // A step that was left as it is was certain; one that was changed may come near something else.
             if held == 0 {
@@ -274,18 +265,33 @@ impl Separation {
                 *y = *x;
             }
         }
-        self.look_again(context);
-        match self.guard_step(context.model, margin)? {
+        match self.guard_step(context)? {
             0 => Ok(all_held),
             _ => Err(StepError::Contact { what: "cloth is pushed from all sides".to_owned() }),
         }
     }
 
     /// Holds back what is not certain; how many vertices that were.
-    fn guard_step(&mut self, model: &Model, margin: f64) -> Result<usize, StepError> {
+    fn guard_step(&mut self, context: &Context<'_>) -> Result<usize, StepError> {
+        if !self.is_known(context.model) {
+            self.look(context);
+        }
         let (w, active) = (&self.inverse_masses, self.neighborhood.active());
-        let held = self.guard.hold(&self.start, &mut self.end, |vertex| w[vertex] > 0.0, active, margin);
-        held.map(|held| held.truncated).map_err(|breach| breach_error(model, breach))
+        if active.is_empty() {
+            return Ok(0);
+        }
+        let held = self.guard.hold(&self.start, &mut self.end, |vertex| w[vertex] > 0.0, active, self.margin);
+        held.map(|held| held.truncated).map_err(|breach| breach_error(context.model, breach))
+    }
+
+    /// Whether the pairs that were found hold all that may come to touch, although the end has changed since.
+    ///
+    /// All others stay farther apart than the reach of [`look`](Self::look) on the way to the end that was looked at. With both of a pair nearer by half the
+    /// thickness, they still stay apart by what the rest of the reach is: more than the guard asks for.
+    fn is_known(&self, model: &Model) -> bool {
+        let farthest = 0.5 * model.thickness * (1.0 - 1e-9);
+        let is_near = |(x, y): (&Vec3<f64>, &Vec3<f64>)| (*y - *x).norm_squared() <= farthest * farthest;
+        self.looked_at.len() == self.end.len() && self.looked_at.iter().zip(&self.end).all(is_near)
     }
 
     /// How far the vertices of cloths are moved when they are stored, in m. Bodies are not: one that is far away or very large takes
@@ -317,19 +323,10 @@ impl Separation {
 
     /// Finds the pairs that may come to touch.
     fn look(&mut self, context: &Context<'_>) {
-        let distance = self.reach(context.model);
-        self.neighborhood.look(context.team, context.threads, (&self.start, &self.end), distance);
-    }
-
-    /// The same once the end has changed.
-    fn look_again(&mut self, context: &Context<'_>) {
-        let distance = self.reach(context.model);
-        self.neighborhood.look_again(context.team, context.threads, (&self.start, &self.end), distance);
-    }
-
-    /// How near pairs have to come to be looked at, in m.
-    fn reach(&self, model: &Model) -> f64 {
-        model.thickness + 16.0 * self.margin()
+        // How near they have to come.
+        let reach = context.model.thickness + 16.0 * self.margin;
+        self.neighborhood.look(context.team, context.threads, (&self.start, &self.end), reach);
+        self.looked_at.clone_from(&self.end);
     }
 
     /// The pairs that are too near now or at the end of the substep.
@@ -365,24 +362,21 @@ impl Separation {
         if is_beyond::<FIRST>(&x, model.thickness) && is_beyond::<FIRST>(&y, model.thickness) {
             return None;
         }
-        let closest_of = |[a, b, c, d]: [Vec3<f64>; 4]| {
-            if FIRST == 1 { point_triangle(a, [b, c, d]) } else { segment_segment([a, b], [c, d]) }
-        };
         let along = |x: &[Vec3<f64>; 4], weights: &[f64; 4]| (0..4).fold(Vec3::ZERO, |sum, k| sum + x[k] * weights[k]);
-        let mut closest = closest_of(x);
+        let mut closest = Closest::of::<FIRST>(x);
         let end_along = closest.normal.dot(along(&y, &closest.weights));
         let is_near = |thickness: f64| closest.distance < thickness || end_along < thickness;
         if !is_near(model.thickness) {
             return None;
         }
-        let rest = |rules: &SelfContact| rules.distance(model, vertices, FIRST == 1);
+        let rest = |rules: &SelfContact| rules.distance::<FIRST>(model, vertices);
         let thickness = model.thickness.min(REST_SHARE * model.self_contact.as_ref().map_or(f64::INFINITY, rest));
         if !is_near(thickness) {
             return None;
         }
         // Where the direction at the end separates the two at the start as well, nothing has passed through anything, and it is the better
         // one: seen from the start, what slides over an edge between two triangles runs against the second of them.
-        let end = closest_of(y);
+        let end = Closest::of::<FIRST>(y);
         let separates = (0..FIRST).all(|i| (FIRST..4).all(|j| end.normal.dot(x[i] - x[j]) > 0.0));
         if separates && end.distance > 0.0 {
             if end.distance >= thickness {
@@ -390,16 +384,55 @@ impl Separation {
             }
             closest = end;
         }
-        Some(PairContact {
+        Some(PairContact::new(
             vertices,
-            weights: closest.weights,
-            normal: closest.normal,
+            &closest,
+            along(&x, &closest.weights),
+            vertices.map(|v| self.inverse_masses[v as usize]),
             thickness,
-            start: along(&x, &closest.weights),
-            friction: friction(model, vertices),
-            press: 0.0,
-            drag: Vec3::ZERO,
-        })
+            friction(model, vertices),
+        ))
+    }
+}
+
+/// Vertices in contact with cloth that lie on bodies as well.
+#[derive(Default)]
+struct Supports {
+    /// A vertex, an obstacle, and the least distance that the vertex keeps from it, in m.
+    all: Vec<(u32, u32, f64)>,
+    /// All vertices in contact with cloth that are free to move.
+    touched: Vec<u32>,
+    is_seen: Vec<bool>,
+}
+
+impl Supports {
+    /// Those at `x` that are near an obstacle: a few sweeps take nothing farther than that.
+    fn find(&mut self, contacts: &[PairContact], w: &[f64], obstacles: &[Obstacle], x: &[Vec3<f64>], thickness: f64) {
+        self.all.clear();
+        self.touched.clear();
+        self.is_seen.clear();
+        self.is_seen.resize(x.len(), false);
+        for vertex in contacts.iter().flat_map(|contact| contact.vertices) {
+            let v = vertex as usize;
+            if w[v] > 0.0 && !std::mem::replace(&mut self.is_seen[v], true) {
+                self.touched.push(vertex);
+                for (index, obstacle) in obstacles.iter().enumerate() {
+                    if let Some(probe) = obstacle.after.probe_within(x[v], 2.0 * thickness) {
+                        self.all.push((vertex, index as u32, probe.distance.min(thickness)));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes them out again: no deeper in than they were, unless they keep the thickness.
+    fn keep_out(&self, obstacles: &[Obstacle], x: &mut [Vec3<f64>]) {
+        for &(vertex, index, least) in &self.all {
+            let y = &mut x[vertex as usize];
+            if let Some(now) = obstacles[index as usize].after.probe_within(*y, least) {
+                *y += now.normal * (least - now.distance).max(0.0);
+            }
+        }
     }
 }
 
