@@ -292,7 +292,7 @@ impl<'a, R: Real> Substep<'a, R> {
     /// `forces` gets the vertices of a cloth that are this worker's, and gives a function that changes the velocity of one: of a vertex, what it is as a
     /// particle, and its velocity.
     #[inline(always)]
-    pub(super) fn go<Kick: Fn(usize, Particle<R>, R::Four) -> R::Four>(
+    pub(super) fn go<Kick: Fn(usize, R::Four, R::Four) -> R::Four>(
         &self,
         worker: &Worker<'_>,
         arrays: &Arrays<'_, R>,
@@ -306,14 +306,16 @@ impl<'a, R: Real> Substep<'a, R> {
                 self.add_wind(share.clone(), arrays);
             }
             let kick = forces(cloth, share.clone());
+            // Copies, which no store can change.
+            let (particles, previous, velocities) = (arrays.particles, arrays.previous, arrays.velocities);
             for i in share.clone() {
-                let particle = arrays.particles.get(i);
-                arrays.previous.set(i, particle);
-                let kicked = kick(i, particle, arrays.velocities.get(i).four());
+                let particle = particles.get(i).four();
+                previous.set(i, Particle::from_four(particle));
+                let kicked = kick(i, particle, velocities.get(i).four());
                 // Damping slows what moves; it takes nothing from the weight.
                 let velocity = kicked * decay + self.gravity_step;
-                arrays.velocities.set(i, Particle::from_four(velocity));
-                arrays.particles.set(i, Particle::from_four(self.predicted(particle.four(), velocity)));
+                velocities.set(i, Particle::from_four(velocity));
+                particles.set(i, Particle::from_four(self.predicted(particle, velocity)));
             }
             self.hold(share, arrays, pin_poses);
         }

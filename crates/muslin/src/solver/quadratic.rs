@@ -106,7 +106,7 @@ impl Quadratic {
         self.row(local).fold(Vec3::ZERO, |sum, e| sum + part(e))
     }
 
-    /// Writes −∇E of a share of the bundles.
+    /// Writes ∇E of a share of the bundles.
     fn write_all<const DAMPED: bool>(
         &self,
         worker: &Worker<'_>,
@@ -115,10 +115,12 @@ impl Quadratic {
         forces: &Shared<'_, Particle<f32>>,
     ) {
         let damping = Lanes::from_f64(f64::from(self.damping));
+        // Copies, which no store can change.
+        let (particles, velocities, forces) = (*vertices.particles, *vertices.velocities, *forces);
         // SAFETY: `write` has looked at the lengths, and every j is a vertex, by the constructor.
         let moved = |vertex: usize| unsafe {
-            let shift = vertices.particles.get_unchecked(vertex).four();
-            if DAMPED { shift + vertices.velocities.get_unchecked(vertex).four() * damping } else { shift }
+            let shift = particles.get_unchecked(vertex).four();
+            if DAMPED { shift + velocities.get_unchecked(vertex).four() * damping } else { shift }
         };
         for bundle in worker.share(0..self.arm_count()) {
             let start = vertices.arms.get(first_arm + bundle);
@@ -131,7 +133,7 @@ impl Quadratic {
                     *sum += (moved(j as usize) - own) * [number; 4].into();
                 }
                 // The fourth number is made of masses.
-                let force = Particle::<f32>::from_four(Lanes::ZERO - *sum).xyz();
+                let force = Particle::<f32>::from_four(*sum).xyz();
                 forces.set(self.first + local, Particle::vector(force));
             }
         }

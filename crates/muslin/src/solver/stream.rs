@@ -5,8 +5,7 @@
 //! ```
 //!
 //! Two passes: the elements write what they do to their vertices but the first, one element after the other; then each vertex adds up
-//! what is written for it, and takes away all that is written by the elements whose first vertex it is. These stand side by
-//! side, since the elements are in the order of their first vertices. So elements need no colours and a pass goes through memory once, where a
+//! what is written for it, and takes away all that is written by the elements whose first vertex it is. So elements need no colours stand in the order of their first vertices, and a pass goes through memory once, where a
 //! sweep colour by colour goes through it once a colour. And the sums do not depend on the number of threads.
 //!
 //! An element is seen from its first vertex, positions and velocities alike: differences are taken before numbers are laid side by
@@ -49,14 +48,17 @@ pub trait Flow {
     fn stream(&self, first: u32) -> (Box<dyn Forces>, Rows);
 }
 
+/// The place of a force that is never written and stays zero.
+pub(super) const NONE: u32 = 0;
+
 /// Which of the written forces each vertex feels.
 pub struct Rows {
-    /// Where those begin that count against the vertex, and where the last end.
-    against: Vec<u32>,
-    /// Where the places begin that count for it, and where the last end.
+    /// Where the pairs of each vertex begin, and where the last end.
     starts: Vec<u32>,
-    /// Each below `end`.
-    places: Vec<u32>,
+    /// A force that counts for the vertex, and one that counts against it; each place is below `end`.
+    ///
+    /// In pairs, since on a mesh most vertices have as many of the one as of the other, and one loop costs less than two.
+    pairs: Vec<[u32; 2]>,
     /// Past the last place.
     end: u32,
 }
@@ -64,30 +66,30 @@ pub struct Rows {
 impl Rows {
     /// For elements in the order of their first vertices that write N − 1 forces each, from `first` on.
     fn new<const N: usize>(stencils: &[[u32; N]], vertex_count: usize, first: u32) -> Self {
-        let others = N as u32 - 1;
-        let (mut against, mut starts) = (vec![0; vertex_count + 1], vec![0; vertex_count + 1]);
-        against[0] = first;
+        let mut sides = vec![[Vec::new(), Vec::new()]; vertex_count];
+        let mut end = first;
         for stencil in stencils {
-            against[stencil[0] as usize + 1] += others;
-            stencil[1..].iter().for_each(|&v| starts[v as usize + 1] += 1);
+            for &v in &stencil[1..] {
+                sides[v as usize][0].push(end);
+                sides[stencil[0] as usize][1].push(end);
+                end += 1;
+            }
         }
-        for v in 1..=vertex_count {
-            against[v] += against[v - 1];
-            starts[v] += starts[v - 1];
+        let (mut starts, mut pairs) = (vec![0], Vec::new());
+        for [on, against] in &sides {
+            let place = |side: &[u32], i: usize| side.get(i).copied().unwrap_or(NONE);
+            pairs.extend((0..on.len().max(against.len())).map(|i| [place(on, i), place(against, i)]));
+            starts.push(pairs.len() as u32);
         }
-        let (mut next, mut places) = (starts.clone(), vec![0; starts[vertex_count] as usize]);
-        for (&v, place) in stencils.iter().flat_map(|stencil| &stencil[1..]).zip(first..) {
-            places[next[v as usize] as usize] = place;
-            next[v as usize] += 1;
-        }
-        Self { end: against[vertex_count], against, starts, places }
+        Self { starts, pairs, end }
     }
 
-    /// For one force on each of some vertices, turned round, from `first` on.
+    /// For one force on each of some vertices, from `first` on.
     pub(super) fn of_vertices(vertices: &Range<usize>, vertex_count: usize, first: u32) -> Self {
-        let before = |v: usize| first + (v.clamp(vertices.start, vertices.end) - vertices.start) as u32;
-        let against: Vec<u32> = (0..=vertex_count).map(before).collect();
-        Self { end: before(vertex_count), against, starts: vec![0; vertex_count + 1], places: Vec::new() }
+        let before = |v: usize| (v.clamp(vertices.start, vertices.end) - vertices.start) as u32;
+        let end = first + vertices.len() as u32;
+        let starts = (0..=vertex_count).map(before).collect();
+        Self { starts, pairs: (first..end).map(|place| [place, NONE]).collect(), end }
     }
 
     /// The place after the last.
@@ -96,30 +98,33 @@ impl Rows {
     }
 
     /// The sums of what is written.
-    pub(super) fn over<'a>(&'a self, forces: &'a Shared<'a, Particle<f32>>) -> Sums<'a> {
-        assert!(forces.len() >= self.end as usize, "fewer forces than places");
-        Sums { rows: self, forces }
+    pub(super) fn over<'a>(&'a self, forces: &Shared<'a, Particle<f32>>) -> Sums<'a> {
+        assert!(forces.len() >= self.end.max(NONE + 1) as usize, "fewer forces than places");
+        Sums { starts: &self.starts, pairs: &self.pairs, forces: *forces }
     }
 }
 
 /// The forces on the vertices, added up where they are asked for.
 #[derive(Clone, Copy)]
 pub(super) struct Sums<'a> {
-    rows: &'a Rows,
-    forces: &'a Shared<'a, Particle<f32>>,
+    starts: &'a [u32],
+    pairs: &'a [[u32; 2]],
+    forces: Shared<'a, Particle<f32>>,
 }
 
 impl Sums<'_> {
     /// ∂E/∂x of a vertex, in N.
     #[inline(always)]
     pub(super) fn at(&self, vertex: usize) -> Lanes {
-        let Rows { against, starts, places, .. } = self.rows;
         // SAFETY: every place is below `end`, by the constructors of `Rows`, and there are as many forces, by `over`.
-        let force = |place: usize| unsafe { self.forces.get_unchecked(place) }.four();
-        let for_it = &places[starts[vertex] as usize..starts[vertex + 1] as usize];
-        let sum = for_it.iter().fold(Lanes::ZERO, |sum, &place| sum + force(place as usize));
-        let range = against[vertex] as usize..against[vertex + 1] as usize;
-        sum - range.fold(Lanes::ZERO, |sum, place| sum + force(place))
+        let force = |place: u32| unsafe { self.forces.get_unchecked(place as usize) }.four();
+        let pairs = &self.pairs[self.starts[vertex] as usize..self.starts[vertex + 1] as usize];
+        let (mut on, mut against) = (Lanes::ZERO, Lanes::ZERO);
+        for pair in pairs {
+            on += force(pair[0]);
+            against += force(pair[1]);
+        }
+        on - against
     }
 }
 
@@ -194,6 +199,7 @@ impl<E: Energy<N>, const N: usize> Forces for Stream<E, N> {
     ) {
         assert!(vertices.particles.len() >= self.vertex_count, "a state smaller than its model");
         assert!(vertices.velocities.len() >= self.vertex_count, "a state smaller than its model");
+        assert!(vertices.arms.len() >= first_arm + self.arm_count(), "fewer arms than elements");
         assert!(forces.len() >= self.first + self.stencils.len() * (N - 1), "less room than there are forces");
         // Two loops, because the choice inside one costs.
         if self.damping > 0.0 {
@@ -212,36 +218,47 @@ impl<E: Energy<N>, const N: usize> Stream<E, N> {
         first_arm: usize,
         forces: &Shared<'_, Particle<f32>>,
     ) {
-        for bundle in worker.share(0..self.wide.len()) {
-            let arms = first_arm + bundle * (N - 1);
-            let arm = |i: usize| vertices.arms.get(arms + i - 1);
-            let (first, rest) = (bundle * Lanes::LANES, &self.wide[bundle]);
+        // Copies, which no store can change.
+        let (particles, velocities, arms, forces) =
+            (*vertices.particles, *vertices.velocities, *vertices.arms, *forces);
+        let motion = [particles, velocities];
+        let share = worker.share(0..self.wide.len());
+        let (stencils, _) = self.stencils.as_chunks::<{ Lanes::LANES }>();
+        let mut element = share.start * Lanes::LANES;
+        let mut arm_place = first_arm + share.start * (N - 1);
+        for (rest, stencils) in self.wide[share.clone()].iter().zip(&stencils[share]) {
             // SAFETY: `write` has looked at the lengths.
-            unsafe { self.write_some::<Lanes, DAMPED>(vertices, first, rest, arm, forces) };
+            unsafe {
+                let arm = |i: usize| arms.get_unchecked(arm_place + i - 1);
+                self.write_some::<Lanes, { Lanes::LANES }, DAMPED>(&motion, (element, stencils), rest, arm, &forces);
+            }
+            element += Lanes::LANES;
+            arm_place += N - 1;
         }
         if worker.leads() {
             for (e, rest) in (self.wide.len() * Lanes::LANES..).zip(&self.rest) {
                 let arm = |i: usize| vertices.arm(&self.stencils[e], i);
                 // SAFETY: as before.
-                unsafe { self.write_some::<f32, DAMPED>(vertices, e, rest, arm, forces) };
+                unsafe {
+                    self.write_some::<f32, 1, DAMPED>(&motion, (e, &[self.stencils[e]]), rest, arm, &forces);
+                }
             }
         }
     }
 
-    /// As many elements as `S` has lanes, from `first` on.
+    /// As many elements as `S` has lanes, from `first` on; `motion` has displacements and velocities.
     ///
     /// # Safety
     /// There must be as many particles, velocities and places for forces as the stream has.
     #[inline(always)]
-    unsafe fn write_some<S: Bundle<f32>, const DAMPED: bool>(
+    unsafe fn write_some<S: Bundle<f32>, const LANES: usize, const DAMPED: bool>(
         &self,
-        vertices: &Vertices<'_>,
-        first: usize,
+        [particles, velocities]: &[Shared<'_, Particle<f32>>; 2],
+        (first, stencils): (usize, &[[u32; N]; LANES]),
         (rest, stiffness): &(E::Rest<S>, S),
         arm: impl Fn(usize) -> Vec3<S>,
         forces: &Shared<'_, Particle<f32>>,
     ) {
-        let stencils = &self.stencils[first..first + S::LANES];
         let from_first = |of: &Shared<'_, Particle<f32>>, i: usize| {
             let difference = |lane: usize| {
                 let stencil: &[u32; N] = &stencils[lane];
@@ -252,12 +269,11 @@ impl<E: Energy<N>, const N: usize> Stream<E, N> {
             S::load(difference).0
         };
         let x: [Vec3<S>; N] =
-            std::array::from_fn(|i| if i == 0 { Vec3::ZERO } else { from_first(vertices.particles, i) + arm(i) });
+            std::array::from_fn(|i| if i == 0 { Vec3::ZERO } else { from_first(particles, i) + arm(i) });
         let force: [Vec3<S>; N] = if DAMPED {
             // −f = (C + τ Ċ)/α ∇C.
             let row = E::row(rest, &x);
-            let velocities =
-                std::array::from_fn(|i| if i == 0 { Vec3::ZERO } else { from_first(vertices.velocities, i) });
+            let velocities = std::array::from_fn(|i| if i == 0 { Vec3::ZERO } else { from_first(velocities, i) });
             let pull = (row.value() + row.along(&velocities) * S::from_f64(self.damping)) * *stiffness;
             std::array::from_fn(|i| row.pull(i, pull))
         } else {
@@ -312,7 +328,7 @@ mod tests {
             let mut expected = vec![Vec3::ZERO; x.len()];
             let mut particles: Vec<_> = shifts.iter().map(|u| Particle::vector(u.cast())).collect();
             let mut velocities: Vec<_> = v.iter().map(|v| Particle::vector(v.cast())).collect();
-            let (mut first, mut found) = (0, vec![Vec3::ZERO; x.len()]);
+            let (mut first, mut found) = (NONE + 1, vec![Vec3::ZERO; x.len()]);
             for term in &model.terms {
                 let (stream, rows) = term.stream(first);
                 first = rows.end();
@@ -342,7 +358,10 @@ mod tests {
             assert!(largest > 1.0, "the sheet is strained");
             for (i, (found, expected)) in found.iter().zip(&expected).enumerate() {
                 // Single precision, and sums of up to a dozen parts.
-                assert!((*found - *expected).norm() < 3e-6 * largest, "{stretch}, {bend}, {i}: {found:?}, {expected:?}");
+                assert!(
+                    (*found - *expected).norm() < 3e-6 * largest,
+                    "{stretch}, {bend}, {i}: {found:?}, {expected:?}"
+                );
             }
         }
     }

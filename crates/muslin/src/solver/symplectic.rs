@@ -25,9 +25,9 @@ use super::frame::Frame;
 use super::particle::Particle;
 use super::spectrum::Spectrum;
 use super::stepped::Motion;
-use super::stream::{Forces, Rows, Vertices};
+use super::stream::{self, Forces, Rows, Vertices};
 use super::{Context, Solver, Stages, StepError, StepReport, Stopwatch};
-use crate::math::Lanes;
+use crate::math::{Lanes, Scalar};
 use crate::parallel::Shared;
 use crate::state::State;
 
@@ -87,7 +87,7 @@ impl Symplectic {
         let model = context.model;
         self.motion.positions.clone_from(&model.initial_positions);
         self.motion.inverse_masses.clone_from(&model.inverse_masses);
-        let mut first = 0;
+        let mut first = stream::NONE + 1;
         for (t, term) in model.terms.iter().enumerate() {
             let (stream, rows) = term.stream(first);
             first = rows.end();
@@ -207,10 +207,11 @@ impl Symplectic {
                 substep.go(worker, &arrays, pin_poses, |cloth, share| {
                     // v + w Δ ∂E/∂x; damping, which follows, takes nothing from a force.
                     let kick = |pull| {
-                        let impulse = (-step * f64::from(weight(pull)) / substep.decay(cloth)) as f32;
+                        let impulse = Lanes::from_f64(-step * f64::from(weight(pull)) / substep.decay(cloth));
                         let sums = pull.rows.over(&forces);
-                        move |vertex: usize, particle: Particle<f32>, velocity: Lanes| {
-                            velocity + sums.at(vertex) * [particle.inverse_mass() * impulse; 4].into()
+                        // The last number of a particle is its inverse mass.
+                        move |vertex: usize, particle: Lanes, velocity: Lanes| {
+                            velocity + sums.at(vertex) * (particle.last() * impulse)
                         }
                     };
                     let mut acting = pulls[cloth.terms.clone()].iter().filter(|pull| weight(pull) > 0).map(kick);
@@ -218,7 +219,7 @@ impl Symplectic {
                     let last = acting.next_back();
                     for kick in acting {
                         for i in share.clone() {
-                            let velocity = kick(i, arrays.particles.get(i), arrays.velocities.get(i).four());
+                            let velocity = kick(i, arrays.particles.get(i).four(), arrays.velocities.get(i).four());
                             arrays.velocities.set(i, Particle::from_four(velocity));
                         }
                     }
