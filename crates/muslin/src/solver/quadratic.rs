@@ -10,7 +10,6 @@
 //!
 //! On a grid a row has 12 entries beside the diagonal, each a load and three operations. The hinges, element by element, take 2.7 times as
 //! long.
-#![allow(unsafe_code, reason = "skips bounds checks that the constructor made once")]
 
 use std::ops::Range;
 
@@ -117,10 +116,9 @@ impl Quadratic {
         let damping = Lanes::from_f64(f64::from(self.damping));
         // Copies, which no store can change.
         let (particles, velocities, forces) = (*vertices.particles, *vertices.velocities, *forces);
-        // SAFETY: `write` has looked at the lengths, and every j is a vertex, by the constructor.
-        let moved = |vertex: usize| unsafe {
-            let shift = particles.get_unchecked(vertex).four();
-            if DAMPED { shift + velocities.get_unchecked(vertex).four() * damping } else { shift }
+        let moved = |vertex: usize| {
+            let shift = particles.get(vertex).four();
+            if DAMPED { shift + velocities.get(vertex).four() * damping } else { shift }
         };
         for bundle in worker.share(0..self.arm_count()) {
             let start = vertices.arms.get(first_arm + bundle);
