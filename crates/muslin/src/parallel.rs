@@ -202,6 +202,16 @@ pub struct Shared<'a, T> {
     borrow: PhantomData<&'a mut [T]>,
 }
 
+impl<T> Clone for Shared<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+/// The promise of [`Shared::new`] is about workers, so a second handle adds nothing to what a second reference could do. A sweep that
+/// keeps a copy of its own spares a load in each round: a store through one handle could change another that stands in memory.
+impl<T> Copy for Shared<'_, T> {}
+
 // SAFETY: access is coordinated by the promise of `Shared::new`; items move between threads, hence `T: Send + Sync`.
 unsafe impl<T: Send + Sync> Sync for Shared<'_, T> {}
 // SAFETY: as above.

@@ -27,6 +27,13 @@ impl Lanes {
         self.0.to_array()
     }
 
+    /// The last number in every lane.
+    #[inline(always)]
+    pub fn last(self) -> Self {
+        let [.., last] = Self::transpose([self; 4]);
+        last
+    }
+
     /// Rows to columns.
     #[inline(always)]
     pub fn transpose(rows: [Self; 4]) -> [Self; 4] {
@@ -134,6 +141,7 @@ mod tests {
                 assert_eq!(bits, lone(a[lane], b[lane]).to_bits(), "{name} in lane {lane}");
             }
         };
+        assert_eq!(wide_a.last().to_array(), [a[3]; 4]);
         check("add", wide_a + wide_b, |a, b| a + b);
         check("sub", wide_a - wide_b, |a, b| a - b);
         check("mul", wide_a * wide_b, |a, b| a * b);

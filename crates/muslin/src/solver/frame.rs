@@ -297,18 +297,20 @@ impl<'a, R: Real> Substep<'a, R> {
             self.measure_wind(worker, arrays);
             worker.barrier();
         }
-        self.go(worker, arrays, pin_poses, |_, _| {});
+        self.go(worker, arrays, pin_poses, |_, _| |_, _, velocity| velocity);
     }
 
-    /// Moves every vertex by its velocity, which `kick`, wind, damping and gravity change first; pins go where their paths lead. `kick` gets
-    /// the vertices of a cloth that are this worker's.
+    /// Moves every vertex by its velocity, which wind, forces, damping and gravity change first; pins go where their paths lead.
+    ///
+    /// `forces` gets the vertices of a cloth that are this worker's, and gives a function that changes the velocity of one: of a vertex, what it is as a
+    /// particle, and its velocity.
     #[inline(always)]
-    pub(super) fn go(
+    pub(super) fn go<Kick: Fn(usize, R::Four, R::Four) -> R::Four>(
         &self,
         worker: &Worker<'_>,
         arrays: &Arrays<'_, R>,
         pin_poses: &[Option<Pose>],
-        kick: impl Fn(&Cloth, Range<usize>),
+        forces: impl Fn(&Cloth, Range<usize>) -> Kick,
     ) {
         for cloth in &self.model.cloths {
             let decay = R::Four::from([R::from_f64(self.decay(cloth)); 4]);
@@ -316,14 +318,17 @@ impl<'a, R: Real> Substep<'a, R> {
             if self.wind.is_some() {
                 self.add_wind(share.clone(), arrays);
             }
-            kick(cloth, share.clone());
+            let kick = forces(cloth, share.clone());
+            // Copies, which no store can change.
+            let (particles, previous, velocities) = (arrays.particles, arrays.previous, arrays.velocities);
             for i in share.clone() {
-                let particle = arrays.particles.get(i).four();
-                arrays.previous.set(i, Particle::from_four(particle));
+                let particle = particles.get(i).four();
+                previous.set(i, Particle::from_four(particle));
+                let kicked = kick(i, particle, velocities.get(i).four());
                 // Damping slows what moves; it takes nothing from the weight.
-                let velocity = arrays.velocities.get(i).four() * decay + self.gravity_step;
-                arrays.velocities.set(i, Particle::from_four(velocity));
-                arrays.particles.set(i, Particle::from_four(self.predicted(particle, velocity)));
+                let velocity = kicked * decay + self.gravity_step;
+                velocities.set(i, Particle::from_four(velocity));
+                particles.set(i, Particle::from_four(self.predicted(particle, velocity)));
             }
             self.hold(share, arrays, pin_poses);
         }

@@ -7,6 +7,7 @@ mod elastic;
 mod frame;
 mod particle;
 mod position_based;
+mod quadratic;
 mod script;
 mod separation;
 mod spectrum;
@@ -28,7 +29,7 @@ pub use elastic::{Elastic, Instant};
 #[cfg(test)]
 pub(crate) use particle::Bundle;
 pub use particle::Particle;
-pub use stream::{Flow, Forces, Vertices};
+pub use stream::{Flow, Forces, Rows, Vertices};
 pub use sweep::{Place, Sweep};
 
 use crate::energy::Forms;

@@ -21,12 +21,13 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use super::explicit::diverged;
-use super::frame::{Arrays, Frame};
+use super::frame::Frame;
 use super::particle::Particle;
 use super::spectrum::Spectrum;
 use super::stepped::Motion;
-use super::stream::{Forces, Vertices};
+use super::stream::{self, Forces, Rows, Vertices};
 use super::{Context, Solver, Stages, StepError, StepReport, Stopwatch};
+use crate::math::{Lanes, Scalar};
 use crate::parallel::Shared;
 use crate::state::State;
 
@@ -48,8 +49,8 @@ pub(super) struct Symplectic {
 /// What one term does.
 struct Pull {
     stream: Box<dyn Forces>,
-    /// Where its forces on each vertex begin, and where the last ones end.
-    starts: Vec<u32>,
+    /// Which of its forces each vertex feels.
+    rows: Rows,
     /// It acts in every so manieth substep.
     stride: u32,
 }
@@ -64,19 +65,6 @@ impl Pull {
             since
         } else {
             0
-        }
-    }
-
-    /// Adds w Δ ∂E/∂x to the velocities of a share of the vertices; Δ is an `impulse`, in s.
-    fn kick(&self, share: Range<usize>, impulse: f32, forces: &Shared<'_, Particle<f32>>, arrays: &Arrays<'_, f32>) {
-        let mut start = self.starts[share.start] as usize;
-        for (vertex, &end) in share.clone().zip(&self.starts[share.start + 1..]) {
-            let row = start..end as usize;
-            start = row.end;
-            let force = row.fold(Particle::<f32>::default().four(), |sum, i| sum + forces.get(i).four());
-            let factor = arrays.particles.get(vertex).inverse_mass() * impulse;
-            let velocity = arrays.velocities.get(vertex).four() + force * [factor; 4].into();
-            arrays.velocities.set(vertex, Particle::from_four(velocity));
         }
     }
 }
@@ -99,12 +87,12 @@ impl Symplectic {
         let model = context.model;
         self.motion.positions.clone_from(&model.initial_positions);
         self.motion.inverse_masses.clone_from(&model.inverse_masses);
-        let mut first = 0;
+        let mut first = stream::NONE + 1;
         for (t, term) in model.terms.iter().enumerate() {
-            let (stream, starts) = term.stream(first);
-            first = starts.last().copied().unwrap_or(first);
+            let (stream, rows) = term.stream(first);
+            first = rows.end();
             let stride = if term.is_quadratic() { self.stride(context, t, step) } else { 1 };
-            self.pulls.push(Pull { stream, starts, stride });
+            self.pulls.push(Pull { stream, rows, stride });
         }
         self.forces.resize(first as usize, Particle::default());
     }
@@ -217,10 +205,27 @@ impl Symplectic {
                 worker.barrier();
                 watch.lap(&mut stages.solve);
                 substep.go(worker, &arrays, pin_poses, |cloth, share| {
-                    for pull in pulls[cloth.terms.clone()].iter().filter(|pull| weight(pull) > 0) {
-                        // Damping, which follows, takes nothing from a force.
-                        let impulse = (-step * f64::from(weight(pull)) / substep.decay(cloth)) as f32;
-                        pull.kick(share.clone(), impulse, &forces, &arrays);
+                    // v + w Δ ∂E/∂x; damping, which follows, takes nothing from a force.
+                    let kick = |pull| {
+                        let impulse = Lanes::from_f64(-step * f64::from(weight(pull)) / substep.decay(cloth));
+                        let sums = pull.rows.over(&forces);
+                        // The last number of a particle is its inverse mass.
+                        move |vertex: usize, particle: Lanes, velocity: Lanes| {
+                            velocity + sums.at(vertex) * (particle.last() * impulse)
+                        }
+                    };
+                    let mut acting = pulls[cloth.terms.clone()].iter().filter(|pull| weight(pull) > 0).map(kick);
+                    // The last on the way of the vertices: for most cloths that is the only one in most substeps.
+                    let last = acting.next_back();
+                    for kick in acting {
+                        for i in share.clone() {
+                            let velocity = kick(i, arrays.particles.get(i).four(), arrays.velocities.get(i).four());
+                            arrays.velocities.set(i, Particle::from_four(velocity));
+                        }
+                    }
+                    move |vertex, particle, velocity| match &last {
+                        Some(kick) => kick(vertex, particle, velocity),
+                        None => velocity,
                     }
                 });
                 worker.barrier();
