@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use crate::collision::{Neighborhood, for_each_intersection};
+use crate::collision::{Neighborhood, Pair, Surface, for_each_intersection};
 use crate::math::{Mat3, Vec3};
 use crate::mesh::{self, FindingKind, MAX_COORDINATE, Mesh};
 use crate::model::{LoadFrames, LoadMesh, Model, Problems};
@@ -202,6 +202,8 @@ impl Model {
             body.vertices = first..first + body.mesh.vertex_count();
             first = body.vertices.end;
         }
+        let triangles = self.triangles.iter().copied().chain(self.body_triangles()).collect();
+        self.surface = Surface::new(triangles, first);
     }
 
     /// The triangles of all bodies, with vertices as in [`Body::vertices`].
@@ -213,8 +215,32 @@ impl Model {
     }
 
     /// The triangles of all cloths, then those of all bodies.
-    pub(crate) fn surface_triangles(&self) -> Vec<[u32; 3]> {
-        self.triangles.iter().copied().chain(self.body_triangles()).collect()
+    pub(crate) fn surface_triangles(&self) -> &[[u32; 3]] {
+        self.surface.triangles()
+    }
+
+    /// Calls `visit` with every pair of cloth and a body that is a mesh, and with self-contact of cloth and cloth, that is nearer than
+    /// `distance`, in m, with the cloths at `positions` at `time`, and how near it is.
+    pub(crate) fn for_each_near(
+        &self,
+        (positions, time): (&[Vec3<f64>], f64),
+        distance: f64,
+        visit: impl FnMut(Pair, f64),
+    ) {
+        let (cloth, self_contact) = (self.triangles.len(), self.self_contact.is_some());
+        let matters = |i: usize, j: usize| match (i < cloth, j < cloth) {
+            // A triangle for itself: bodies are of no interest to each other.
+            (true, true) => self_contact || i == j,
+            (a, b) => a != b,
+        };
+        self.surface.for_each_near(&self.all_positions(positions, time), distance, matters, visit);
+    }
+
+    /// The vertices of cloths, and those of bodies behind them at `time`.
+    pub(crate) fn all_positions(&self, positions: &[Vec3<f64>], time: f64) -> Vec<Vec3<f64>> {
+        let mut all = positions.to_vec();
+        self.bodies.iter().for_each(|body| body.extend_positions(time, &mut all));
+        all
     }
 
     /// The body that a vertex of the arrays of contact belongs to; `None` for one of a cloth.
@@ -232,14 +258,12 @@ impl Model {
         self_contact: bool,
         found: impl FnMut(usize, usize),
     ) {
-        let mut all = positions.to_vec();
-        self.bodies.iter().for_each(|body| body.extend_positions(time, &mut all));
         let cloth = self.triangles.len();
         let counts = |i: usize, j: usize| match (i < cloth, j < cloth) {
             (true, true) => self_contact,
             (a, b) => a != b,
         };
-        for_each_intersection(&self.surface_triangles(), &all, counts, found);
+        for_each_intersection(self.surface_triangles(), &self.all_positions(positions, time), counts, found);
     }
 
     /// Contact keeps apart what is apart: it cannot begin with cloth that a body cuts or touches.
@@ -275,7 +299,7 @@ impl Model {
             first_triangle += body.mesh.triangle_count();
         }
         if cuts.is_empty() {
-            self.refuse_touching_bodies(&triangles, problems);
+            self.refuse_touching_bodies(triangles, problems);
         }
     }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::body;
-use crate::collision::{Collider, point_triangle, segment_segment};
+use crate::collision::{Collider, Surface, point_triangle, segment_segment};
 use crate::energy::shape_matching::{self, Matching};
 use crate::energy::{self, Site, Term, buckling, dihedral, neo_hookean};
 use crate::force::Wind;
@@ -59,6 +59,8 @@ pub struct Model {
     pub wind: Option<Wind<f64>>,
     /// Distance kept from bodies, in m.
     pub thickness: f64,
+    /// The triangles of all cloths, then those of all bodies that are meshes.
+    pub(crate) surface: Surface,
 }
 
 impl fmt::Debug for Model {
@@ -214,6 +216,14 @@ pub struct Compiled {
 }
 
 impl Model {
+    /// How far a vertex and a triangle, or two edges, are kept apart, in m: the thickness, but within a cloth no more than a half of what
+    /// its rest shape leaves.
+    pub fn pair_thickness(&self, pair: [u32; 4], is_vertex_triangle: bool) -> f64 {
+        const REST_SHARE: f64 = 0.5;
+        let rest = |rules: &SelfContact| rules.distance(self, pair, is_vertex_triangle);
+        self.thickness.min(REST_SHARE * self.self_contact.as_ref().map_or(f64::INFINITY, rest))
+    }
+
     /// The cloth that a vertex belongs to.
     pub fn cloth_of(&self, vertex: u32) -> usize {
         self.cloths.partition_point(|cloth| cloth.vertices.end <= vertex as usize)
@@ -310,6 +320,7 @@ impl Model {
             gravity: scene.gravity.into(),
             wind: Wind::new(&scene.wind),
             thickness: scene.contact.thickness,
+            surface: Surface::default(),
         }
     }
 

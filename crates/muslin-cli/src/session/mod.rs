@@ -262,7 +262,8 @@ impl Session {
     }
 
     fn end(&mut self, outcome: Outcome) {
-        let warnings = [self.strain_warning(), self.stability_warning(), self.convergence_warning()];
+        let warnings =
+            [self.strain_warning(), self.stability_warning(), self.convergence_warning(), self.cut_warning()];
         let summary = &mut self.report.summary;
         summary.outcome = outcome;
         summary.completed = matches!(outcome, Outcome::Done | Outcome::AtRest);
@@ -293,6 +294,19 @@ impl Session {
             solver.entry.name,
             count(frames, "frame"),
             worst.frame
+        ))
+    }
+
+    /// What to do about motions that contact could not follow.
+    fn cut_warning(&self) -> Option<String> {
+        let (frames, first, most) = self.report.cut()?;
+        let substeps = self.plan.scene.solver.settings.integer("substeps");
+        let now = substeps.map_or(String::new(), |substeps| format!(" (now {substeps})"));
+        Some(format!(
+            "motion was cut short in {}, first in frame {first}, of {} at most: contact follows a vertex no further than two edges beyond \
+             the rest of its cloth in a substep; raise solver.substeps{now}",
+            count(frames, "frame"),
+            count(most, "vertex")
         ))
     }
 

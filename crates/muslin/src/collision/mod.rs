@@ -9,6 +9,7 @@ mod collider;
 mod guard;
 mod intersection;
 mod neighborhood;
+mod proximity;
 mod truncation;
 
 pub use candidates::Candidates;
@@ -17,4 +18,5 @@ pub use collider::{Collider, Probe, Solid};
 pub use guard::{Breach, Held, Pair, certify, is_certified};
 pub use intersection::{count_intersections, find_intersections, for_each_intersection};
 pub use neighborhood::Neighborhood;
+pub use proximity::Surface;
 pub use truncation::Guard;

@@ -7,8 +7,8 @@
 use std::ops::Range;
 
 use super::script::{Obstacle, Script};
-use super::separation::{Separated, Separation};
-use super::{Context, Particle, StepError};
+use super::separation::Separation;
+use super::{Context, Particle, Restraint, StepError};
 use crate::collision::Probe;
 use crate::energy::contact;
 use crate::force::{Push, Wind};
@@ -97,14 +97,14 @@ impl<R: Real> Frame<R> {
         self.separation.is_some()
     }
 
+    /// What contact has taken from the motion since the start of the frame.
+    pub(super) fn restraint(&self) -> Restraint {
+        self.separation.as_ref().map_or_else(Restraint::default, |separation| separation.restraints.count())
+    }
+
     /// Keeps cloth from cloth at the end of a substep of `step` seconds, and makes velocities of positions.
-    pub(super) fn separate(
-        &mut self,
-        context: &Context<'_>,
-        step: f64,
-        substep: usize,
-    ) -> Result<Separated, StepError> {
-        let Some(mut separation) = self.separation.take() else { return Ok(Separated::default()) };
+    pub(super) fn separate(&mut self, context: &Context<'_>, step: f64, substep: usize) -> Result<(), StepError> {
+        let Some(mut separation) = self.separation.take() else { return Ok(()) };
         let outcome = self.separate_with(&mut separation, context, step, substep);
         self.separation = Some(separation);
         outcome
@@ -116,7 +116,7 @@ impl<R: Real> Frame<R> {
         context: &Context<'_>,
         step: f64,
         substep: usize,
-    ) -> Result<Separated, StepError> {
+    ) -> Result<(), StepError> {
         separation.lead(context.model, self.script.time_after(substep));
         separation.end.clear();
         separation.end.extend(self.particles.iter().zip(&self.origins).map(|(u, origin)| *origin + u.xyz().cast()));
@@ -139,7 +139,7 @@ impl<R: Real> Frame<R> {
                 *y = *origin + u.xyz().cast();
             }
         }
-        let separated = separation.hold(context)?;
+        separation.hold(context)?;
         self.put_back(separation);
         // Exactly what is stored now.
         for (x, (u, origin)) in separation.start.iter_mut().zip(self.particles.iter().zip(&self.origins)) {
@@ -148,7 +148,7 @@ impl<R: Real> Frame<R> {
         self.kept.clone_from(&self.particles);
         let (passes, arrays, ..) = self.open(context.model, step);
         context.team.run(context.threads, |worker| passes.update(worker, &arrays));
-        Ok(separated)
+        Ok(())
     }
 
     /// Takes over the positions that separation has changed.

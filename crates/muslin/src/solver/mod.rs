@@ -7,6 +7,7 @@ mod elastic;
 mod frame;
 mod particle;
 mod position_based;
+mod restraint;
 mod script;
 mod separation;
 mod spectrum;
@@ -28,6 +29,7 @@ pub use elastic::{Elastic, Instant};
 #[cfg(test)]
 pub(crate) use particle::Bundle;
 pub use particle::Particle;
+pub use restraint::Restraint;
 pub use stream::{Flow, Forces, Vertices};
 pub use sweep::{Place, Sweep};
 
@@ -89,6 +91,8 @@ pub struct StepReport {
     pub residual: f64,
     /// The longest step with which an explicit solver is stable, in s.
     pub stable_step: Option<f64>,
+    /// What contact with cloth and meshes took from the motion.
+    pub restraint: Restraint,
     /// Time spent in each stage.
     pub stages: Stages,
 }

@@ -21,12 +21,13 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use super::restraint::Restraints;
 use super::script::{LIFT_SPEED, Obstacle};
 use super::{Context, StepError};
 use crate::collision::{Breach, Guard, Neighborhood, Pair, point_triangle, segment_segment};
 use crate::energy::pair_contact::PairContact;
 use crate::math::Vec3;
-use crate::model::{Model, SelfContact};
+use crate::model::Model;
 
 /// Sweeps over the contacts in a substep.
 const SWEEPS: usize = 8;
@@ -42,20 +43,8 @@ const MOST_PIECES: f64 = 1024.0;
 /// How often a step is looked at again after it was held back.
 const ROUNDS: usize = 8;
 
-/// Part of the distance that a pair has in the rest shape which counts as too near.
-const REST_SHARE: f64 = 0.5;
-
 /// Work is handed out in this many parts, whatever the team.
 const PARTS: usize = 16;
-
-/// How a substep with contact went.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Separated {
-    /// Pairs that were too near or would have been.
-    pub(super) contacts: usize,
-    /// Vertices that were held back.
-    pub(super) held: usize,
-}
 
 /// Keeps vertices apart over the substeps of a run.
 pub(super) struct Separation {
@@ -82,6 +71,8 @@ pub(super) struct Separation {
     /// The ends of the whole substep, while it is held in pieces, and its start.
     whole: Vec<Vec3<f64>>,
     origin: Vec<Vec3<f64>>,
+    /// What was taken from the motion of the frame.
+    pub(super) restraints: Restraints,
 }
 
 impl Separation {
@@ -97,7 +88,7 @@ impl Separation {
         model.bodies.iter().for_each(|body| body.extend_positions(0.0, &mut positions));
         let object = |v: u32| model.object_of(v);
         let is_cloth = |object: usize| object < model.cloths.len();
-        let mut neighborhood = Neighborhood::new(&positions, &model.surface_triangles(), object, is_cloth);
+        let mut neighborhood = Neighborhood::new(&positions, model.surface_triangles(), object, is_cloth);
         if model.self_contact.is_none() {
             neighborhood.leave_out_cloth_with_cloth();
         }
@@ -116,6 +107,7 @@ impl Separation {
             led: Vec::new(),
             whole: Vec::new(),
             origin: Vec::new(),
+            restraints: Restraints::default(),
         })
     }
 
@@ -124,6 +116,7 @@ impl Separation {
         self.start.clear();
         self.start.extend_from_slice(positions);
         model.bodies.iter().for_each(|body| body.extend_positions(time, &mut self.start));
+        self.restraints.begin(positions.len());
     }
 
     /// Begins a substep that ends at `time`, in s.
@@ -141,14 +134,14 @@ impl Separation {
     }
 
     /// Pushes apart what is too near, and not into bodies: what lies on one does not give way to what lies on it.
-    pub(super) fn push(&mut self, context: &Context<'_>, obstacles: &[Obstacle], step: f64) -> Separated {
+    pub(super) fn push(&mut self, context: &Context<'_>, obstacles: &[Obstacle], step: f64) {
         self.complete();
         self.lifts.clear();
         self.lifts.resize(self.end.len(), Vec3::ZERO);
         self.contacts.clear();
         // What is not finite is the guard's to refuse.
         if !self.end.iter().all(|x| x.is_finite()) {
-            return Separated::default();
+            return;
         }
         self.cut(context.model);
         self.look(context);
@@ -178,11 +171,10 @@ impl Separation {
                 }
             }
         }
-        Separated { contacts: contacts.len(), held: 0 }
     }
 
     /// Makes sure of the step, whatever has happened to `end` since [`push`](Self::push).
-    pub(super) fn hold(&mut self, context: &Context<'_>) -> Result<Separated, StepError> {
+    pub(super) fn hold(&mut self, context: &Context<'_>) -> Result<(), StepError> {
         self.complete();
         if let Some(vertex) = self.end.iter().position(|x| !x.is_finite()) {
             return Err(StepError::non_finite(context.model, vertex.min(self.cloth.saturating_sub(1))));
@@ -192,12 +184,12 @@ impl Separation {
         if !is_known {
             self.cut(context.model);
         }
-        let contacts = self.contacts.len();
+        self.restraints.want(&self.end);
         let pieces = self.pieces(context.model)?;
-        let held =
-            if pieces > 1 { self.hold_pieces(context, pieces) } else { self.hold_piece(context, is_known, true) }?;
+        if pieces > 1 { self.hold_pieces(context, pieces) } else { self.hold_piece(context, is_known, true) }?;
+        self.restraints.compare(&self.end);
         self.start[self.cloth..].copy_from_slice(&self.led);
-        Ok(Separated { contacts, held })
+        Ok(())
     }
 
     /// In how many pieces a substep has to be held, so that nothing is led far in one.
@@ -296,7 +288,7 @@ impl Separation {
 
     /// Cuts motions that are too long to be followed.
     fn cut(&mut self, model: &Model) {
-        let Self { start, end, inverse_masses, .. } = self;
+        let Self { start, end, inverse_masses, restraints, .. } = self;
         let longest = CAP * self.edge;
         let is_long = |(x, y): (&Vec3<f64>, &Vec3<f64>)| (*y - *x).norm_squared() > longest * longest;
         if !start.iter().zip(&*end).any(is_long) {
@@ -310,6 +302,7 @@ impl Separation {
                 let length = own.norm();
                 if length > longest {
                     end[i] = start[i] + mean + own * (longest / length);
+                    restraints.cut(i);
                 }
             }
         }
@@ -375,8 +368,7 @@ impl Separation {
         if !is_near(model.thickness) {
             return None;
         }
-        let rest = |rules: &SelfContact| rules.distance(model, vertices, FIRST == 1);
-        let thickness = model.thickness.min(REST_SHARE * model.self_contact.as_ref().map_or(f64::INFINITY, rest));
+        let thickness = model.pair_thickness(vertices, FIRST == 1);
         if !is_near(thickness) {
             return None;
         }

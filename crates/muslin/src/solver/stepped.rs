@@ -270,6 +270,9 @@ impl<S: Scheme> Solver for Stepped<S> {
         state.history.clear();
         self.scheme.remember(&mut state.history);
         state.time += dt;
+        if let Some(separation) = &self.separation {
+            report.restraint = separation.restraints.count();
+        }
         watch.lap(&mut stages.update);
         Ok(StepReport { stages, ..report })
     }

@@ -6,6 +6,7 @@ mod bodies;
 mod certificate;
 mod common;
 mod contact_energy;
+mod contact_report;
 mod cross_solver;
 mod determinism;
 mod dynamics;
