@@ -45,6 +45,9 @@ pub(crate) struct Summary {
     /// Every file of this run, by name in its folder: what a later run in the same folder may replace.
     pub(crate) files: Vec<String>,
     pub(crate) cloths: Vec<Cloth>,
+    /// The first frame from which on nothing cuts or touches, in a scene whose start may be untangled; none before, and in other scenes.
+    #[serde(default)]
+    pub(crate) untangled_at_frame: Option<usize>,
     pub(crate) stages_ms: StagesMs,
 }
 
@@ -332,6 +335,7 @@ pub(super) mod tests {
                 formats: vec!["npy".into()],
                 files: Vec::new(),
                 cloths: Vec::new(),
+                untangled_at_frame: None,
                 stages_ms: StagesMs::default(),
             },
             frames: speeds.iter().enumerate().map(frame).collect(),

@@ -99,7 +99,7 @@ impl<R: Real> Frame<R> {
 
     /// What contact has taken from the motion since the start of the frame.
     pub(super) fn restraint(&self) -> Restraint {
-        self.separation.as_ref().map_or_else(Restraint::default, |separation| separation.restraints.count())
+        self.separation.as_ref().map_or_else(Restraint::default, |separation| separation.restraint())
     }
 
     /// Keeps cloth from cloth at the end of a substep of `step` seconds, and makes velocities of positions.
@@ -145,6 +145,7 @@ impl<R: Real> Frame<R> {
         for (x, (u, origin)) in separation.start.iter_mut().zip(self.particles.iter().zip(&self.origins)) {
             *x = *origin + u.xyz().cast();
         }
+        separation.settle(context.model, self.script.time_after(substep))?;
         self.kept.clone_from(&self.particles);
         let (passes, arrays, ..) = self.open(context.model, step);
         context.team.run(context.threads, |worker| passes.update(worker, &arrays));

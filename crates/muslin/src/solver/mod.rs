@@ -15,6 +15,7 @@ mod stepped;
 mod stream;
 mod sweep;
 mod symplectic;
+mod tangle;
 
 pub mod explicit;
 pub mod linear;
@@ -164,6 +165,16 @@ pub enum StepError {
     Contact {
         /// Which, as the user numbers them.
         what: String,
+    },
+    /// What cuts or touches at the start could not be pulled apart.
+    #[error(
+        "the start could not be untangled: {seconds} s after it {what}; move apart what cuts in the scene, or mend the mesh"
+    )]
+    Tangled {
+        /// What still cuts, as the user numbers it.
+        what: String,
+        /// The time that it was given, in s.
+        seconds: f64,
     },
     /// An explicit solver took steps beyond its stability limit.
     #[error(

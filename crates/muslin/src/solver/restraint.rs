@@ -9,6 +9,8 @@ pub struct Restraint {
     pub cut: usize,
     /// They were held back, or pushed aside, so that nothing passes through anything.
     pub held: usize,
+    /// Whether, at the end of the frame, something still cuts or touches that did at the start and is being untangled.
+    pub is_tangled: bool,
 }
 
 const CUT: u8 = 1;
@@ -78,7 +80,7 @@ mod tests {
             all.want(&here);
             all.compare(&there);
         }
-        assert_eq!(all.count(), Restraint { cut: 1, held: 1 });
+        assert_eq!(all.count(), Restraint { cut: 1, held: 1, is_tangled: false });
         all.begin(3);
         assert_eq!(all.count(), Restraint::default());
     }

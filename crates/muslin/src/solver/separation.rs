@@ -21,10 +21,11 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::restraint::Restraints;
+use super::restraint::{Restraint, Restraints};
 use super::script::{LIFT_SPEED, Obstacle};
+use super::tangle::Tangle;
 use super::{Context, StepError};
-use crate::collision::{Breach, Guard, Neighborhood, Pair, point_triangle, segment_segment};
+use crate::collision::{Breach, Candidates, Guard, Neighborhood, Pair, point_triangle, segment_segment};
 use crate::energy::pair_contact::PairContact;
 use crate::math::Vec3;
 use crate::model::Model;
@@ -72,7 +73,9 @@ pub(super) struct Separation {
     whole: Vec<Vec3<f64>>,
     origin: Vec<Vec3<f64>>,
     /// What was taken from the motion of the frame.
-    pub(super) restraints: Restraints,
+    restraints: Restraints,
+    /// Where something cuts or touches at the start.
+    tangle: Option<Box<Tangle>>,
 }
 
 impl Separation {
@@ -108,15 +111,47 @@ impl Separation {
             whole: Vec::new(),
             origin: Vec::new(),
             restraints: Restraints::default(),
+            tangle: model.is_tangled.then(Box::default),
         })
     }
 
     /// Begins a frame at `time`, in s, with the cloths at `positions`, in m.
     pub(super) fn begin(&mut self, model: &Model, positions: &[Vec3<f64>], time: f64) {
+        let is_continued = self.start.get(..positions.len()) == Some(positions);
         self.start.clear();
         self.start.extend_from_slice(positions);
         model.bodies.iter().for_each(|body| body.extend_positions(time, &mut self.start));
         self.restraints.begin(positions.len());
+        if let Some(tangle) = &mut self.tangle {
+            tangle.begin(model, &self.start, is_continued);
+        }
+    }
+
+    /// Ends a substep at `time`, in s, once [`start`](Self::start) holds where it ended.
+    pub(super) fn settle(&mut self, model: &Model, time: f64) -> Result<(), StepError> {
+        self.tangle.as_mut().map_or(Ok(()), |tangle| tangle.settle(model, &self.start, time))
+    }
+
+    /// What was taken from the motion since the start of the frame.
+    pub(super) fn restraint(&self) -> Restraint {
+        Restraint { is_tangled: self.entangled().is_some(), ..self.restraints.count() }
+    }
+
+    /// The tangle, while there is one.
+    fn entangled(&self) -> Option<&Tangle> {
+        self.tangle.as_deref().filter(|tangle| !tangle.is_free())
+    }
+
+    /// The pairs that are kept apart.
+    fn active(&self) -> &Candidates {
+        self.entangled().map_or(self.neighborhood.active(), Tangle::held)
+    }
+
+    /// Leaves out the pairs that may pass through each other.
+    fn leave_out_exempt(&mut self) {
+        if let Some(tangle) = self.tangle.as_mut().filter(|tangle| !tangle.is_free()) {
+            tangle.filter(self.neighborhood.active());
+        }
     }
 
     /// Begins a substep that ends at `time`, in s.
@@ -147,11 +182,15 @@ impl Separation {
         self.look(context);
         self.looked_at.clone_from(&self.end);
         self.find_contacts(context);
-        let Self { contacts, end, lifts, inverse_masses, looked_at, .. } = self;
+        let Self { contacts, end, lifts, inverse_masses, looked_at, start, .. } = self;
+        let tangle = self.tangle.as_deref().filter(|tangle| !tangle.is_free());
         for contact in &*contacts {
             contact.lift(inverse_masses, lifts, LIFT_SPEED * step);
         }
-        if !contacts.is_empty() {
+        if let Some(tangle) = tangle {
+            tangle.lift(inverse_masses, lifts, self.edge, step);
+        }
+        if !contacts.is_empty() || tangle.is_some() {
             for (x, lift) in end.iter_mut().zip(&*lifts) {
                 *x += *lift;
             }
@@ -159,6 +198,9 @@ impl Separation {
         for _ in 0..SWEEPS {
             for contact in &mut *contacts {
                 contact.project(inverse_masses, end, lifts);
+            }
+            if let Some(tangle) = tangle {
+                tangle.stop(inverse_masses, start, lifts, end);
             }
             if obstacles.is_empty() {
                 continue;
@@ -249,7 +291,7 @@ impl Separation {
             } else if !is_known {
                 self.look(context);
             }
-            if self.neighborhood.active().is_empty() {
+            if self.active().is_empty() {
                 return Ok(all_held);
             }
             let held = self.guard_step(context.model, margin)?;
@@ -275,7 +317,9 @@ impl Separation {
 
     /// Holds back what is not certain; how many vertices that were.
     fn guard_step(&mut self, model: &Model, margin: f64) -> Result<usize, StepError> {
-        let (w, active) = (&self.inverse_masses, self.neighborhood.active());
+        let w = &self.inverse_masses;
+        let tangle = self.tangle.as_deref().filter(|tangle| !tangle.is_free());
+        let active = tangle.map_or(self.neighborhood.active(), Tangle::held);
         let held = self.guard.hold(&self.start, &mut self.end, |vertex| w[vertex] > 0.0, active, margin);
         held.map(|held| held.truncated).map_err(|breach| breach_error(model, breach))
     }
@@ -312,12 +356,14 @@ impl Separation {
     fn look(&mut self, context: &Context<'_>) {
         let distance = self.reach(context.model);
         self.neighborhood.look(context.team, context.threads, (&self.start, &self.end), distance);
+        self.leave_out_exempt();
     }
 
     /// The same once the end has changed.
     fn look_again(&mut self, context: &Context<'_>) {
         let distance = self.reach(context.model);
         self.neighborhood.look_again(context.team, context.threads, (&self.start, &self.end), distance);
+        self.leave_out_exempt();
     }
 
     /// How near pairs have to come to be looked at, in m.
@@ -328,7 +374,7 @@ impl Separation {
     /// The pairs that are too near now or at the end of the substep.
     fn find_contacts(&mut self, context: &Context<'_>) {
         let this = &*self;
-        let active = this.neighborhood.active();
+        let active = this.active();
         let (faces, count) = (active.vertex_triangle.len(), active.len());
         context.team.run(context.threads, |worker| {
             for part in worker.share_pieces(PARTS) {

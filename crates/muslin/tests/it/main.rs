@@ -29,4 +29,5 @@ mod shape_model;
 mod statics;
 mod stiffness;
 mod stretch_models;
+mod untangle;
 mod vbd;
