@@ -193,7 +193,7 @@ impl GlbMesh {
     /// The vertices in every frame from time 0 to the last key, `fps` frames a second; one frame of what stands still.
     pub fn frames(&self, fps: f64) -> Result<Vec<Vec<[f32; 3]>>, GlbError> {
         let last = (self.end * fps - LATE).ceil().max(0.0);
-        if !((last + 1.0) * self.vertex_count() as f64 * 3.0 <= MOST_NUMBERS as f64) {
+        if (last + 1.0) * self.vertex_count() as f64 * 3.0 > MOST_NUMBERS as f64 {
             return unsupported(format!("{:.1} s of {} vertices, too much for memory", self.end, self.vertex_count()));
         }
         Ok((0..=last as usize).map(|frame| self.positions(frame as f64 / fps)).collect())

@@ -71,7 +71,7 @@ pub(crate) fn check(model: &mut Model, rule: scene::Start, problems: &mut Proble
         match rule {
             scene::Start::Error => clash.refuse(problems),
             scene::Start::Untangle => {
-                problems.warning(clash.place, format!("{}; untangled as the run goes", clash.what))
+                problems.warning(clash.place, format!("{}; untangled as the run goes", clash.what));
             }
         }
     }

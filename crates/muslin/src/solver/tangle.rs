@@ -30,6 +30,8 @@
 //! stopped, as at a wall.
 //!
 //! A vertex that touches a triangle is moved along its normal: that of the later of two cloths or bodies up, of the earlier down.
+//!
+//! All of this is serial, and takes memory anew in every substep; both end with the tangle.
 
 use super::StepError;
 use crate::collision::{Candidates, Pair, Surface, for_each_intersection, is_certified};
