@@ -287,6 +287,6 @@ impl Model {
 }
 
 /// How far positions are from the origin along an axis, at most, in m.
-fn extent(positions: &[Vec3<f64>]) -> f64 {
+pub(crate) fn extent(positions: &[Vec3<f64>]) -> f64 {
     positions.iter().map(|x| x.x.abs().max(x.y.abs()).max(x.z.abs())).fold(0.0, f64::max)
 }

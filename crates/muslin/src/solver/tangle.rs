@@ -37,6 +37,7 @@ use super::StepError;
 use crate::collision::{Candidates, Pair, Surface, for_each_intersection, is_certified};
 use crate::math::Vec3;
 use crate::model::Model;
+use crate::start::extent;
 
 /// Triangles around what cuts that are exempt too: farther than a substep leads.
 const RINGS: usize = 2;
@@ -231,7 +232,10 @@ impl Tangle {
         let number = |i: usize| if among_suspects { self.suspects[i] as usize } else { i };
         self.cuts.clear();
         self.rounded.clear();
-        self.rounded.extend(x.iter().map(|x| x.cast::<f32>().cast::<f64>()));
+        // As in the guarantee, bodies are where they are: one that is far away or very large takes nothing from the accuracy.
+        let (cloths, bodies) = x.split_at(model.masses.len());
+        self.rounded.extend(cloths.iter().map(|x| x.cast::<f32>().cast::<f64>()));
+        self.rounded.extend_from_slice(bodies);
         for positions in [x, &self.rounded] {
             let matters = |i: usize, j: usize| counts(number(i), number(j));
             for_each_intersection(&self.few, positions, matters, |i, j| {
@@ -243,7 +247,7 @@ impl Tangle {
         self.cuts.dedup();
 
         self.touches.clear();
-        let size = x.iter().map(|x| x.x.abs().max(x.y.abs()).max(x.z.abs())).fold(0.0, f64::max);
+        let size = extent(cloths);
         let surface = Surface::new(std::mem::take(&mut self.few), x.len());
         // Beyond this, rounding cannot keep a pair from being told apart.
         let reach = size * f64::from(f32::EPSILON);
