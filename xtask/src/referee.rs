@@ -11,7 +11,7 @@ use crate::shell::{cargo, on, program, root, run as run_program, target};
 
 const SCRIPT: &str = "xtask/python/readers/check_intersections.py";
 
-/// A run, and what the referee is to find: `none`, `some`, or `free` (see the script).
+/// A run, and what the referee is to find: `none`, `some`, `free` or `untangled` (see the script).
 struct Case {
     name: &'static str,
     scene: &'static str,
@@ -52,6 +52,14 @@ const CASES: &[Case] = &[
         frames: 100,
         settings: &["cloth.0.grid.cells=[36,15]", "contact.self_contact=false"],
         expected: "some",
+    },
+    // The uppermost sheet is tilted into those below it.
+    Case {
+        name: "tower_tangled",
+        scene: "tower",
+        frames: 30,
+        settings: &["contact.start=untangle", "cloth.19.rotate=[15,90,0]"],
+        expected: "untangled",
     },
 ];
 

@@ -10,10 +10,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use muslin::mesh::{Group, Mesh, Uv};
-use muslin::model::{Compiled, LoadFrames, LoadMesh, Model, Problem};
-use muslin::scene::Scene;
+use muslin::model::{BadStart, Compiled, LoadFrames, LoadMesh, Model, Problem};
+use muslin::scene::{ColliderShape, Scene};
 use muslin::{SetupError, Simulation};
-use muslin_io::{ObjMesh, npy_bytes, read_npy, read_obj};
+use muslin_io::{GlbMesh, ObjMesh, npy_bytes, read_glb, read_npy, read_obj};
 
 use crate::failure::cannot_read;
 
@@ -24,12 +24,14 @@ pub(crate) struct MeshFiles {
     contents: BTreeMap<String, Vec<u8>>,
     /// The frames of animated meshes as `.npy`, whatever they were read from.
     frames: BTreeMap<String, Vec<u8>>,
+    /// For the frames of each animated mesh, how many a second there are to be, and the file of the mesh.
+    animated: BTreeMap<String, (f64, String)>,
 }
 
 impl MeshFiles {
     /// Paths start from `folder`.
     pub(crate) fn new(folder: PathBuf) -> Self {
-        Self { folder, contents: BTreeMap::new(), frames: BTreeMap::new() }
+        Self { folder, contents: BTreeMap::new(), frames: BTreeMap::new(), animated: BTreeMap::new() }
     }
 
     /// The mesh of a file, or one sentence about why there is none.
@@ -38,7 +40,10 @@ impl MeshFiles {
         let bytes = match self.contents.get(name) {
             Some(bytes) => bytes,
             None => {
-                let bytes = fs::read(&path).map_err(|error| cannot_read(&path, error).to_string())?;
+                let mut bytes = fs::read(&path).map_err(|error| cannot_read(&path, error).to_string())?;
+                if is_glb(name) {
+                    bytes = obj_of(&glb(&path, &bytes)?);
+                }
                 self.contents.entry(name.to_owned()).or_insert(bytes)
             }
         };
@@ -50,21 +55,33 @@ impl MeshFiles {
 
     /// A simulation of a scene with these files.
     pub(crate) fn simulation(&mut self, scene: &Scene, threads: usize) -> Result<Simulation, SetupError> {
-        self.with_loaders(|load, load_frames| Simulation::new_with(scene, threads, load, load_frames))
+        self.with_loaders(scene, |load, load_frames| Simulation::new_with(scene, threads, load, load_frames))
     }
 
     /// The compiled side of a scene with these files.
     pub(crate) fn compile(&mut self, scene: &Scene) -> Result<Compiled, Vec<Problem>> {
-        self.with_loaders(|load, load_frames| Model::compile_with(scene, load, load_frames))
+        self.with_loaders(scene, |load, load_frames| Model::compile_with(scene, load, load_frames))
+    }
+
+    /// The start of a scene that is refused for what cuts or touches in it.
+    pub(crate) fn bad_start(&mut self, scene: &Scene) -> Option<BadStart> {
+        self.with_loaders(scene, |load, load_frames| BadStart::find(scene, load, load_frames))
     }
 
     /// Both callbacks write down what they read, one after the other.
-    fn with_loaders<T>(&mut self, build: impl FnOnce(&mut LoadMesh<'_>, &mut LoadFrames<'_>) -> T) -> T {
+    fn with_loaders<T>(&mut self, scene: &Scene, build: impl FnOnce(&mut LoadMesh<'_>, &mut LoadFrames<'_>) -> T) -> T {
+        for collider in &scene.colliders {
+            if let ColliderShape::Mesh(mesh) = &collider.shape
+                && let Some(frames) = &mesh.frames
+            {
+                self.animated.entry(frames.file.clone()).or_insert((frames.fps, mesh.file.clone()));
+            }
+        }
         let files = RefCell::new(self);
         build(&mut |name| files.borrow_mut().load(name), &mut |name| files.borrow_mut().load_frames(name))
     }
 
-    /// The frames of an animated mesh: a `.npy`, or the files of a pattern (`body_*.obj`), sorted by name.
+    /// The frames of an animated mesh: a `.npy`, a `.glb`, or the files of a pattern (`body_*.obj`), sorted by name.
     pub(crate) fn load_frames(&mut self, name: &str) -> Result<Vec<Vec<[f32; 3]>>, String> {
         let path = self.folder.join(name);
         let read = |path: &Path| fs::read(path).map_err(|error| cannot_read(path, error).to_string());
@@ -88,6 +105,15 @@ impl MeshFiles {
                 return Err(format!("{file} has {found} vertices, but {first} has {expected}"));
             }
             frames
+        } else if is_glb(name) {
+            let mesh = glb(&path, &read(&path)?)?;
+            let (fps, file) = self.animated.get(name).cloned().unwrap_or((60.0, String::new()));
+            let mut frames = mesh.frames(fps).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+            // Files for pictures repeat vertices along the seams of the texture, behind all others.
+            if let Ok(still) = self.load(&file) {
+                GlbMesh::drop_copies(&mut frames, still.positions.len());
+            }
+            frames
         } else {
             of_npy(&read(&path)?)?
         };
@@ -104,6 +130,27 @@ impl MeshFiles {
     pub(crate) fn content(&self, name: &str) -> &[u8] {
         self.contents.get(name).map_or(&[], Vec::as_slice)
     }
+}
+
+fn is_glb(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("glb"))
+}
+
+fn glb(path: &Path, bytes: &[u8]) -> Result<GlbMesh, String> {
+    read_glb(bytes).map_err(|error| format!("cannot read {}: {error}", path.display()))
+}
+
+/// The mesh at time 0 as an OBJ file, to the last bit.
+fn obj_of(mesh: &GlbMesh) -> Vec<u8> {
+    let mut text = String::new();
+    for p in mesh.positions(0.0) {
+        let [x, y, z] = p.map(f64::from);
+        text.push_str(&format!("v {x:?} {y:?} {z:?}\n"));
+    }
+    for [a, b, c] in &mesh.triangles {
+        text.push_str(&format!("f {} {} {}\n", a + 1, b + 1, c + 1));
+    }
+    text.into_bytes()
 }
 
 fn is_pattern(name: &str) -> bool {

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! shirt.obj ── read_obj ──▶ ObjMesh                       what a scene names
+//! body.glb  ── read_glb ──▶ GlbMesh                       a body that moves
 //!
 //! simulation ── NpyWriter ──▶ sheet.npy                   the cache: valid after every frame
 //!                               │ NpyReader
@@ -28,6 +29,7 @@ mod error;
 mod export;
 mod frames;
 mod glb;
+mod glb_read;
 mod mesh;
 mod names;
 mod npy;
@@ -41,6 +43,7 @@ mod usd;
 pub use error::{Cause, InputError, IoError, IoErrorKind, Operation};
 pub use export::{Exported, FORMATS, Format, export, find_format};
 pub use frames::{Clip, FrameSource, Frames};
+pub use glb_read::{GlbError, GlbMesh, read_glb};
 pub use mesh::{Group, RestMesh, Uv};
 pub use names::file_stem;
 pub use npy::{NpyError, NpyReader, NpyWriter, npy_bytes, read_npy};

@@ -31,10 +31,18 @@ impl Picture {
 
     /// Writes the picture as a PNG file. The file appears whole or not at all: it has another name while it is written.
     pub fn write_png(&self, path: impl AsRef<Path>) -> Result<(), RenderError> {
-        let path = path.as_ref();
+        self.write(path.as_ref(), None)
+    }
+
+    /// The same with a description in the file, before the picture itself.
+    pub fn write_png_with(&self, path: impl AsRef<Path>, description: &str) -> Result<(), RenderError> {
+        self.write(path.as_ref(), Some(description))
+    }
+
+    fn write(&self, path: &Path, description: Option<&str>) -> Result<(), RenderError> {
         self.check()?;
         let written = PartialFile::create(path).and_then(|(partial, file)| {
-            self.encode_png(file)?;
+            self.encode_png(file, description)?;
             partial.keep()
         });
         written.map_err(|source| RenderError::Write { path: path.to_path_buf(), source })
@@ -52,12 +60,15 @@ impl Picture {
         Ok(())
     }
 
-    fn encode_png(&self, file: File) -> io::Result<()> {
+    fn encode_png(&self, file: File, description: Option<&str>) -> io::Result<()> {
         let mut buffer = BufWriter::new(file);
         let mut encoder = png::Encoder::new(&mut buffer, self.width as u32, self.height as u32);
         encoder.set_color(png::ColorType::Rgb);
         encoder.set_depth(png::BitDepth::Eight);
         encoder.set_source_srgb(png::SrgbRenderingIntent::Perceptual);
+        if let Some(text) = description {
+            encoder.add_text_chunk("Description".to_owned(), text.to_owned())?;
+        }
         let mut writer = encoder.write_header()?;
         writer.write_image_data(self.pixels.as_flattened())?;
         writer.finish()?;

@@ -8,12 +8,11 @@
 
 use std::ops::Range;
 
-use crate::collision::{Neighborhood, for_each_intersection};
+use crate::collision::{Pair, Surface, for_each_intersection};
 use crate::math::{Mat3, Vec3};
 use crate::mesh::{self, FindingKind, MAX_COORDINATE, Mesh};
 use crate::model::{LoadFrames, LoadMesh, Model, Problems};
 use crate::motion::Motion;
-use crate::parallel::Team;
 use crate::scene::{BodyMesh, ColliderShape, Scene};
 
 /// A body that is a mesh.
@@ -202,6 +201,8 @@ impl Model {
             body.vertices = first..first + body.mesh.vertex_count();
             first = body.vertices.end;
         }
+        let triangles = self.triangles.iter().copied().chain(self.body_triangles()).collect();
+        self.surface = Surface::new(triangles, first);
     }
 
     /// The triangles of all bodies, with vertices as in [`Body::vertices`].
@@ -213,8 +214,32 @@ impl Model {
     }
 
     /// The triangles of all cloths, then those of all bodies.
-    pub(crate) fn surface_triangles(&self) -> Vec<[u32; 3]> {
-        self.triangles.iter().copied().chain(self.body_triangles()).collect()
+    pub(crate) fn surface_triangles(&self) -> &[[u32; 3]] {
+        self.surface.triangles()
+    }
+
+    /// Calls `visit` with every pair of cloth and a body that is a mesh, and with self-contact of cloth and cloth, that is nearer than
+    /// `distance`, in m, with the cloths at `positions` at `time`, and how near it is.
+    pub(crate) fn for_each_near(
+        &self,
+        (positions, time): (&[Vec3<f64>], f64),
+        distance: f64,
+        visit: impl FnMut(Pair, f64),
+    ) {
+        let (cloth, self_contact) = (self.triangles.len(), self.self_contact.is_some());
+        let matters = |i: usize, j: usize| match (i < cloth, j < cloth) {
+            // A triangle for itself: bodies are of no interest to each other.
+            (true, true) => self_contact || i == j,
+            (a, b) => a != b,
+        };
+        self.surface.for_each_near(&self.all_positions(positions, time), distance, matters, visit);
+    }
+
+    /// The vertices of cloths, and those of bodies behind them at `time`.
+    pub(crate) fn all_positions(&self, positions: &[Vec3<f64>], time: f64) -> Vec<Vec3<f64>> {
+        let mut all = positions.to_vec();
+        self.bodies.iter().for_each(|body| body.extend_positions(time, &mut all));
+        all
     }
 
     /// The body that a vertex of the arrays of contact belongs to; `None` for one of a cloth.
@@ -232,78 +257,11 @@ impl Model {
         self_contact: bool,
         found: impl FnMut(usize, usize),
     ) {
-        let mut all = positions.to_vec();
-        self.bodies.iter().for_each(|body| body.extend_positions(time, &mut all));
         let cloth = self.triangles.len();
         let counts = |i: usize, j: usize| match (i < cloth, j < cloth) {
             (true, true) => self_contact,
             (a, b) => a != b,
         };
-        for_each_intersection(&self.surface_triangles(), &all, counts, found);
-    }
-
-    /// Contact keeps apart what is apart: it cannot begin with cloth that a body cuts or touches.
-    pub(crate) fn refuse_cut_bodies(&self, problems: &mut Problems) {
-        if self.bodies.is_empty() {
-            return;
-        }
-        let mut cuts: Vec<(usize, usize)> = Vec::new();
-        self.for_each_cut(&self.initial_positions, 0.0, false, |i, j| cuts.push((i.min(j), i.max(j))));
-        cuts.sort_unstable();
-        let triangles = self.surface_triangles();
-        let body_of_triangle = |t: usize| self.body_of(triangles[t][0] as usize);
-        let mut first_triangle = self.triangles.len();
-        for body in &self.bodies {
-            let of_body =
-                |pair: &&(usize, usize)| body_of_triangle(pair.1).is_some_and(|other| other.index == body.index);
-            let mut pairs = cuts.iter().filter(of_body);
-            if let Some(&(t, other)) = pairs.next() {
-                let vertex = triangles[t][0] as usize;
-                let cloth = self.cloths.iter().position(|cloth| cloth.vertices.contains(&vertex)).unwrap_or_default();
-                let own = t - self.first_triangle_of(cloth);
-                let more = pairs.count();
-                let more = if more > 0 { format!(", and {more} more pairs do") } else { String::new() };
-                problems.error(
-                    format!("collider[{}].mesh", body.index),
-                    format!(
-                        "its triangle {} cuts triangle {own} of cloth \"{}\" at the start{more}; move one of them",
-                        other - first_triangle,
-                        self.cloths[cloth].name
-                    ),
-                );
-            }
-            first_triangle += body.mesh.triangle_count();
-        }
-        if cuts.is_empty() {
-            self.refuse_touching_bodies(&triangles, problems);
-        }
-    }
-
-    /// What is exactly on a body is on neither side of it.
-    fn refuse_touching_bodies(&self, triangles: &[[u32; 3]], problems: &mut Problems) {
-        let mut positions = self.initial_positions.clone();
-        self.bodies.iter().for_each(|body| body.extend_positions(0.0, &mut positions));
-        let cloth = self.masses.len();
-        let is_cloth = |object: usize| object < self.cloths.len();
-        let mut neighborhood = Neighborhood::new(&positions, triangles, |v| self.object_of(v), is_cloth);
-        neighborhood.leave_out_cloth_with_cloth();
-        neighborhood.look(&Team::solo(), 1, (&positions, &positions), 0.0);
-        let candidates = neighborhood.active();
-        let pairs = || candidates.vertex_triangle.iter().chain(&candidates.edge_edge);
-        for body in &self.bodies {
-            let of_body = |pair: &&[u32; 4]| pair.iter().any(|&vertex| body.vertices.contains(&(vertex as usize)));
-            let vertex = pairs().find(of_body).and_then(|pair| pair.iter().find(|&&vertex| (vertex as usize) < cloth));
-            if let Some(&vertex) = vertex {
-                let (name, vertex) = self.user_vertex(vertex as usize);
-                let message =
-                    format!("it touches cloth \"{name}\" at the start, at vertex {vertex}; move one of them a little");
-                problems.error(format!("collider[{}].mesh", body.index), message);
-            }
-        }
-    }
-
-    /// The number of the first triangle of a cloth.
-    fn first_triangle_of(&self, cloth: usize) -> usize {
-        self.cloths[..cloth].iter().map(|cloth| cloth.mesh.triangle_count()).sum()
+        for_each_intersection(self.surface_triangles(), &self.all_positions(positions, time), counts, found);
     }
 }

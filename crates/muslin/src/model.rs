@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::body;
-use crate::collision::{Closest, Collider};
+use crate::collision::{Closest, Collider, Surface};
 use crate::energy::shape_matching::{self, Matching};
 use crate::energy::{self, Site, Term, buckling, dihedral, neo_hookean};
 use crate::force::Wind;
@@ -18,6 +18,7 @@ use crate::state::State;
 use crate::topology::{Adjacency, Ordering, Topology, color, locality_order};
 
 pub use crate::body::Body;
+pub use crate::start::BadStart;
 
 /// Everything that does not change from step to step.
 ///
@@ -59,6 +60,10 @@ pub struct Model {
     pub wind: Option<Wind<f64>>,
     /// Distance kept from bodies, in m.
     pub thickness: f64,
+    /// The triangles of all cloths, then those of all bodies that are meshes.
+    pub(crate) surface: Surface,
+    /// Whether something cuts or touches at the start that is to be untangled.
+    pub is_tangled: bool,
 }
 
 impl fmt::Debug for Model {
@@ -183,7 +188,11 @@ impl Problems {
         self.0.push(Problem { severity: mesh::Severity::Error, place: place.into(), message: message.into() });
     }
 
-    fn warning(&mut self, place: impl Into<String>, message: impl Into<String>) {
+    pub(crate) fn into_list(self) -> Vec<Problem> {
+        self.0
+    }
+
+    pub(crate) fn warning(&mut self, place: impl Into<String>, message: impl Into<String>) {
         self.0.push(Problem { severity: mesh::Severity::Warning, place: place.into(), message: message.into() });
     }
 
@@ -210,6 +219,14 @@ pub struct Compiled {
 }
 
 impl Model {
+    /// How far a vertex and a triangle, or two edges, are kept apart, in m: the thickness, but within a cloth no more than a half of what
+    /// its rest shape leaves.
+    pub fn pair_thickness<const FIRST: usize>(&self, pair: [u32; 4]) -> f64 {
+        const REST_SHARE: f64 = 0.5;
+        let rest = |rules: &SelfContact| rules.distance::<FIRST>(self, pair);
+        self.thickness.min(REST_SHARE * self.self_contact.as_ref().map_or(f64::INFINITY, rest))
+    }
+
     /// The cloth that a vertex belongs to.
     pub fn cloth_of(&self, vertex: u32) -> usize {
         self.cloths.partition_point(|cloth| cloth.vertices.end <= vertex as usize)
@@ -235,42 +252,8 @@ impl Model {
         load_frames: &mut LoadFrames<'_>,
     ) -> Result<Compiled, Vec<Problem>> {
         let mut problems = Problems::default();
-        let meshes: Vec<Option<Mesh>> = scene
-            .cloths
-            .iter()
-            .enumerate()
-            .map(|(i, cloth)| rest_mesh(cloth, &format!("cloth[{i}]"), load, &mut problems))
-            .collect();
-        let bodies = body::load(scene, load, load_frames, &mut problems);
-        let sizes = meshes.iter().map(|m| m.as_ref().map_or(0, Mesh::vertex_count));
-        let vertex_count = sizes.sum::<usize>();
-        if u32::try_from(vertex_count).is_err() {
-            problems.error("cloth", format!("the cloths have {vertex_count} vertices together; the limit is 2³² − 1"));
-        }
-        body::refuse_too_many(&bodies, vertex_count, &mut problems);
-        if problems.any_error() {
-            // Pins of the cloths that did load are still checked, so that one look shows everything.
-            for (i, (cloth, mesh)) in scene.cloths.iter().zip(&meshes).enumerate() {
-                if let Some(mesh) = mesh {
-                    select_pins(cloth, mesh, &place_mesh(cloth, mesh), i, &mut problems);
-                }
-            }
-            return Err(problems.0);
-        }
-
-        let mut model = Self::empty(scene);
-        for (i, (cloth, mesh)) in scene.cloths.iter().zip(meshes.into_iter().flatten()).enumerate() {
-            let first_term = model.terms.len();
-            model.add_cloth(i, cloth, mesh, vertex_count, &mut problems);
-            refuse_other_forms(scene, i, &model.terms[first_term..], &mut problems);
-        }
-        model.add_bodies(bodies);
-        model.refuse_cut_bodies(&mut problems);
-        model.find_contact_edges();
-        model.warn_of_starts_inside(&mut problems);
-        if let Some((place, message)) = start::refusal(&model) {
-            problems.error(place, message);
-        }
+        let Some(mut model) = Self::build(scene, load, load_frames, &mut problems) else { return Err(problems.0) };
+        start::check(&mut model, scene.contact.start, &mut problems);
         warn_of_idle_wind(scene, &mut problems);
         warn_of_unused_models(scene, &mut problems);
         warn_of_weak_sheets(scene, &mut problems);
@@ -280,6 +263,48 @@ impl Model {
         }
         let state = model.initial_state();
         Ok(Compiled { model, state, warnings: problems.0 })
+    }
+
+    /// Compiles a scene without a look at what cuts or touches at the start; `None` where nothing can be made of it.
+    pub(crate) fn build(
+        scene: &Scene,
+        load: &mut LoadMesh<'_>,
+        load_frames: &mut LoadFrames<'_>,
+        problems: &mut Problems,
+    ) -> Option<Self> {
+        let meshes: Vec<Option<Mesh>> = scene
+            .cloths
+            .iter()
+            .enumerate()
+            .map(|(i, cloth)| rest_mesh(cloth, &format!("cloth[{i}]"), load, problems))
+            .collect();
+        let bodies = body::load(scene, load, load_frames, problems);
+        let sizes = meshes.iter().map(|m| m.as_ref().map_or(0, Mesh::vertex_count));
+        let vertex_count = sizes.sum::<usize>();
+        if u32::try_from(vertex_count).is_err() {
+            problems.error("cloth", format!("the cloths have {vertex_count} vertices together; the limit is 2³² − 1"));
+        }
+        body::refuse_too_many(&bodies, vertex_count, problems);
+        if problems.any_error() {
+            // Pins of the cloths that did load are still checked, so that one look shows everything.
+            for (i, (cloth, mesh)) in scene.cloths.iter().zip(&meshes).enumerate() {
+                if let Some(mesh) = mesh {
+                    select_pins(cloth, mesh, &place_mesh(cloth, mesh), i, problems);
+                }
+            }
+            return None;
+        }
+
+        let mut model = Self::empty(scene);
+        for (i, (cloth, mesh)) in scene.cloths.iter().zip(meshes.into_iter().flatten()).enumerate() {
+            let first_term = model.terms.len();
+            model.add_cloth(i, cloth, mesh, vertex_count, problems);
+            refuse_other_forms(scene, i, &model.terms[first_term..], problems);
+        }
+        model.add_bodies(bodies);
+        model.find_contact_edges();
+        model.warn_of_starts_inside(problems);
+        Some(model)
     }
 
     fn empty(scene: &Scene) -> Self {
@@ -305,6 +330,8 @@ impl Model {
             gravity: scene.gravity.into(),
             wind: Wind::new(&scene.wind),
             thickness: scene.contact.thickness,
+            surface: Surface::default(),
+            is_tangled: false,
         }
     }
 

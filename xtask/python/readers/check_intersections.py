@@ -1,11 +1,12 @@
 """Looks for triangles that cut each other in a run, with the IPC Toolkit, which is not ours.
 
-    python check_intersections.py OUT_DIR none|some|free
+    python check_intersections.py OUT_DIR none|some|free|untangled
 
 OUT_DIR is a folder as `muslin run` writes it, with `<cloth>.npy` and `<cloth>.obj` of every cloth. All cloths are looked at
 together, frame by frame, in the positions as they are in the files. `none` expects that no frame has an edge through a triangle, and
 `some` that at least one has: a referee that never whistles is none. `free` is `none`, and also that nothing passes through anything
-on the straight way from each frame to the next; it is for runs of which every substep is a frame. Prints a line, and the exit code is
+on the straight way from each frame to the next; it is for runs of which every substep is a frame.
+`untangled` expects edges through triangles in the first frame, and none from the frame on from which the report says so. Prints a line, and the exit code is
 0 only if it is as expected.
 """
 
@@ -40,6 +41,9 @@ def main(folder: Path, expected: str) -> int:
         pairs = enumerate(zip(frames[:-1], frames[1:]))
         steps = [i for i, (x, y) in pairs if not ipctk.is_step_collision_free(mesh, np.asfortranarray(x), np.asfortranarray(y))]
     is_right = bool(cut) if expected == "some" else not cut and not steps
+    if expected == "untangled":
+        free = json.loads((folder / "report.json").read_text())["untangled_at_frame"]
+        is_right = free is not None and cut[:1] == [0] and cut[-1] < free < len(frames)
     say = [f"{len(cut)} of {len(frames)} frames have intersections"]
     say += [f"from frame {cut[0]} on"] if cut else []
     say += [f"{len(steps)} of {len(frames) - 1} steps pass through"] if expected == "free" else []
@@ -49,6 +53,6 @@ def main(folder: Path, expected: str) -> int:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3 or sys.argv[2] not in ("none", "some", "free"):
+    if len(sys.argv) != 3 or sys.argv[2] not in ("none", "some", "free", "untangled"):
         sys.exit(__doc__)
     sys.exit(main(Path(sys.argv[1]), sys.argv[2]))

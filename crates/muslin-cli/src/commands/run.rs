@@ -83,6 +83,9 @@ fn print_summary(session: &Session) -> Result<(), Failure> {
     if let Some(warning) = &strain {
         say(format_args!("              {warning}"))?;
     }
+    if let Some(frame) = summary.untangled_at_frame {
+        say(format_args!("  untangled   from frame {frame} on nothing cuts or touches"))?;
+    }
     say(format_args!("  state hash  {}", summary.state_hash))?;
     say(format_args!("  results     {folder}"))?;
     let shown = |name: &&String| name.starts_with("preview.") || name.ends_with(".glb");

@@ -4,7 +4,7 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
 use muslin_io::{FORMATS, IoError};
@@ -16,6 +16,10 @@ use crate::failure::{Failure, cannot_read, cannot_write};
 pub(crate) const REPORT: &str = "report.json";
 pub(crate) const SCENE: &str = "scene.toml";
 pub(crate) const CHECKPOINT: &str = "checkpoint.bin";
+/// The picture of the last frame, or of a start that was refused.
+pub(crate) const PREVIEW: &str = "preview.png";
+/// What such a picture says of itself.
+pub(crate) const REFUSED: &str = "muslin: a start that was refused";
 /// Copies of the meshes that the scene names.
 pub(crate) const INPUTS: &str = "inputs";
 
@@ -100,7 +104,8 @@ impl Folder {
     /// device.
     fn holds(&self, name: &str) -> bool {
         let path = self.join(name);
-        path.is_file() || path.is_dir() && (!is_sequence(name) || !numbered_files(&path).is_empty())
+        path.is_file() && !is_refused_start(&path)
+            || path.is_dir() && (!is_sequence(name) || !numbered_files(&path).is_empty())
     }
 
     /// Removes what an earlier run has `made`, except for copies of meshes that will be written again, and for its
@@ -139,6 +144,18 @@ struct Listing {
     _version: IgnoredAny,
     #[serde(rename = "state_hash")]
     _state_hash: IgnoredAny,
+}
+
+/// Whether a file is the picture of a start that was refused: nothing would be lost with it.
+fn is_refused_start(path: &Path) -> bool {
+    /// The text stands before the picture itself.
+    const BEGINNING: u64 = 1024;
+    if path.file_name().is_none_or(|name| name != PREVIEW) {
+        return false;
+    }
+    let mut beginning = Vec::new();
+    let read = fs::File::open(path).and_then(|file| file.take(BEGINNING).read_to_end(&mut beginning));
+    read.is_ok() && beginning.windows(REFUSED.len()).any(|bytes| bytes == REFUSED.as_bytes())
 }
 
 fn remove_file(path: &Path) -> Result<(), IoError> {

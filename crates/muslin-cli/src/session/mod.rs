@@ -9,6 +9,7 @@
 //! A lock keeps other runs out of the folder. At any moment it holds a readable report, whole frames, and a checkpoint
 //! from which `--resume` goes on to the same bits. Everything that may fail tells what of that is left.
 
+mod bad_start;
 mod caches;
 mod checkpoint;
 mod export;
@@ -29,6 +30,7 @@ use std::time::{Duration, Instant};
 use muslin::Simulation;
 use muslin::mesh::Mesh;
 use muslin::model::{Body, Cloth};
+use muslin::scene::Start;
 use muslin::solver::{StepError, milliseconds, over_the_limit};
 use muslin_io::{IoError, file_stem, write_obj};
 
@@ -136,6 +138,8 @@ impl Session {
             report.summary.files.append(&mut made);
         }
         report.summary.stages_ms = earlier.summary.stages_ms;
+        let untangled = earlier.summary.untangled_at_frame.filter(|at| *at <= frame);
+        report.summary.untangled_at_frame = report.summary.untangled_at_frame.or(untangled);
         let mut reserve = Reserve::new(&plan.folder);
         reserve.hold(report.to_json().map_or(0, |text| text.len()));
         let mut session = Self::new(plan, simulation, caches, report, started, (lock, reserve));
@@ -224,6 +228,9 @@ impl Session {
         stages.write += watch.lap();
         let (frame, time) = (self.simulation.frame(), self.simulation.state().time);
         let unsolved = self.simulation.unsolved();
+        if may_untangle(&self.plan) && !step.restraint.is_tangled {
+            self.report.summary.untangled_at_frame.get_or_insert(frame);
+        }
         self.report.frames.push(Frame::new((frame, time), wall_ms, &step, unsolved, &diagnostics));
         self.reserve.hold(FRAME_BYTES * self.report.frames.len());
         if self.saved_at.elapsed() >= SAVE_EVERY.max(SAVE_SHARE * self.save_cost) {
@@ -262,7 +269,13 @@ impl Session {
     }
 
     fn end(&mut self, outcome: Outcome) {
-        let warnings = [self.strain_warning(), self.stability_warning(), self.convergence_warning()];
+        let warnings = [
+            self.strain_warning(),
+            self.stability_warning(),
+            self.convergence_warning(),
+            self.cut_warning(),
+            self.tangle_warning(),
+        ];
         let summary = &mut self.report.summary;
         summary.outcome = outcome;
         summary.completed = matches!(outcome, Outcome::Done | Outcome::AtRest);
@@ -293,6 +306,33 @@ impl Session {
             solver.entry.name,
             count(frames, "frame"),
             worst.frame
+        ))
+    }
+
+    /// What to say of a start that was not untangled to the end.
+    fn tangle_warning(&self) -> Option<String> {
+        let is_tangled = may_untangle(&self.plan) && self.report.summary.untangled_at_frame.is_none();
+        let cuts = self.report.frames.last().and_then(|frame| frame.intersections).unwrap_or(0);
+        is_tangled.then(|| {
+            format!(
+                "the start was not untangled by frame {}, in which {} of triangles cut each other: nothing is promised of any frame; \
+                 raise duration or solver.substeps, or move apart what cuts",
+                self.frame(),
+                count(cuts, "pair")
+            )
+        })
+    }
+
+    /// What to do about motions that contact could not follow.
+    fn cut_warning(&self) -> Option<String> {
+        let (frames, first, most) = self.report.cut()?;
+        let substeps = self.plan.scene.solver.settings.integer("substeps");
+        let now = substeps.map_or(String::new(), |substeps| format!(" (now {substeps})"));
+        Some(format!(
+            "motion was cut short in {}, first in frame {first}, of {} at most: contact follows a vertex no further than two edges beyond \
+             the rest of its cloth in a substep; raise solver.substeps{now}",
+            count(frames, "frame"),
+            count(most, "vertex")
         ))
     }
 
@@ -447,6 +487,11 @@ fn rest_name(owner: &str) -> String {
     format!("{}.obj", file_stem(owner))
 }
 
+/// Whether the start of the scene is untangled where it has to be.
+fn may_untangle(plan: &Plan) -> bool {
+    plan.scene.contact.start == Start::Untangle
+}
+
 /// The report of a run that begins.
 fn summary(plan: &Plan, simulation: &Simulation) -> Summary {
     let cloths: Vec<report::Cloth> = simulation.model().cloths.iter().map(report::Cloth::from).collect();
@@ -469,6 +514,7 @@ fn summary(plan: &Plan, simulation: &Simulation) -> Summary {
             .collect(),
         files: plan.files.clone(),
         cloths,
+        untangled_at_frame: (may_untangle(plan) && !simulation.model().is_tangled).then_some(0),
         stages_ms: StagesMs::default(),
     }
 }

@@ -9,6 +9,7 @@ use muslin::scene::{Cloth, Collider, ColliderShape, Scene, Shape, parse};
 use muslin::{SetupError, Simulation};
 use muslin_io::{FORMATS, Format, file_stem};
 
+use super::bad_start;
 use super::export;
 use super::fingerprint::fingerprint;
 use super::folder::{self, Folder};
@@ -49,8 +50,11 @@ pub(crate) fn plan(arguments: &RunArguments) -> Result<(Plan, Simulation), Failu
     let mut warnings = mem::take(&mut parsed.warnings);
     let mut meshes = MeshFiles::new(file.folder());
     let threads = arguments.threads.map_or_else(all_cores, usize::from);
+    let out = arguments.out.clone().unwrap_or_else(|| Path::new("out").join(&parsed.scene.name));
+    let folder = Folder::new(out);
     let simulation = meshes.simulation(&parsed.scene, threads).map_err(|error| match error {
-        SetupError::Scene(problems) => {
+        SetupError::Scene(mut problems) => {
+            bad_start::paint(arguments, &parsed.scene, &folder, &mut meshes, &mut problems);
             warnings.extend(parsed.locate(&problems));
             file.failure(mem::take(&mut warnings))
         }
@@ -60,7 +64,6 @@ pub(crate) fn plan(arguments: &RunArguments) -> Result<(Plan, Simulation), Failu
     warnings.extend(parsed.locate(simulation.warnings()));
     let mut scene = parsed.scene;
 
-    let folder = Folder::new(arguments.out.clone().unwrap_or_else(|| Path::new("out").join(&scene.name)));
     let formats = formats(&arguments.formats);
     let (files, later) = (files(&scene), later(&scene, &formats, arguments.preview));
     keep_off_sources(&folder, &file, &scene, &[&files, &later, &folder.made()])?;

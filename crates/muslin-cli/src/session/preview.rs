@@ -10,13 +10,14 @@ use muslin::collision;
 use muslin::math::Vec3;
 use muslin::mesh::Mesh;
 use muslin::model::{Body, Model};
-use muslin::scene::{Scene, View};
+use muslin::scene::View;
 use muslin_io::{IoError, NpyReader};
 use muslin_render::video::{VideoError, VideoWriter};
 use muslin_render::{Bounds, Camera, Cloth, Picture, RenderError, Renderer, Solid, cloth_color};
 use rayon::ThreadPoolBuilder;
 
 use super::caches;
+use super::folder;
 use super::interrupt::Interrupt;
 use super::plan::Plan;
 use super::progress::Progress;
@@ -29,7 +30,7 @@ use crate::args::Preview;
 const FASTEST: f64 = 30.0;
 const FILM_SIZE: [u32; 2] = [960, 540];
 /// Samples along each side of a pixel.
-const STILL_SAMPLES: usize = 3;
+pub(super) const STILL_SAMPLES: usize = 3;
 const FILM_SAMPLES: usize = 2;
 /// Frames that are looked at to place the camera.
 const LOOKS: usize = 60;
@@ -52,7 +53,7 @@ pub(super) enum PreviewError {
 /// What the pictures are called.
 pub(super) fn names(preview: Preview) -> Vec<String> {
     let film = (preview == Preview::Video).then(|| format!("preview.{}", VideoWriter::EXTENSION));
-    let still = (preview != Preview::None).then(|| "preview.png".to_owned());
+    let still = (preview != Preview::None).then(|| folder::PREVIEW.to_owned());
     film.into_iter().chain(still).collect()
 }
 
@@ -80,7 +81,7 @@ pub(super) fn make(
         }
         names.push(name);
     }
-    let name = "preview.png".to_owned();
+    let name = folder::PREVIEW.to_owned();
     progress.stage("drawing the last frame");
     pool.install(|| still(plan, &mut stage, &name))?;
     names.push(name);
@@ -207,7 +208,7 @@ impl<'a> Stage<'a> {
             ground: None,
         };
         stage.look()?;
-        stage.ground = stage.ground(&plan.scene);
+        stage.ground = ground(&plan.scene.view, &stage.bounds, &stage.solids(0));
         Ok(stage)
     }
 
@@ -246,17 +247,6 @@ impl<'a> Stage<'a> {
         frame as f64 * self.frame_time
     }
 
-    /// The height of the ground: what the view says, or the lowest point; `None` where there is none to draw, or where a
-    /// level collider already is one.
-    fn ground(&self, scene: &Scene) -> Option<f64> {
-        let is_level = |solid: Solid<'_>| matches!(solid, Solid::Plane { normal, .. } if normal[1] > 0.999);
-        let lowest = || {
-            let level = self.solids(0).into_iter().any(is_level);
-            (!level && !self.bounds.is_empty()).then_some(self.bounds.min[1])
-        };
-        if scene.view.ground { scene.view.ground_height.or_else(lowest) } else { None }
-    }
-
     /// The colliders in a frame for which [`place_bodies`](Self::place_bodies) was called.
     fn solids(&self, frame: usize) -> Vec<Solid<'_>> {
         let time = self.time(frame);
@@ -264,16 +254,6 @@ impl<'a> Stage<'a> {
         let meshes = self.bodies.iter().zip(&self.model.bodies);
         let meshes = meshes.map(|(positions, body)| Solid::Mesh { positions, triangles: &body.mesh.triangles });
         self.model.colliders.iter().map(posed).chain(meshes).collect()
-    }
-
-    fn camera(&self, aspect: f64) -> Camera {
-        let View { eye, target, direction, fov, .. } = self.view;
-        // A view looks along its direction, a camera is framed against it.
-        let toward_eye = direction.map_or(Camera::THREE_QUARTER, |direction| direction.map(|c| -c));
-        let framed = Camera::framing(self.bounds.min, self.bounds.max, toward_eye, aspect, fov);
-        let target = target.unwrap_or(framed.target);
-        let moved = std::array::from_fn(|axis| framed.eye[axis] + target[axis] - framed.target[axis]);
-        Camera { eye: eye.unwrap_or(moved), target, ..framed }
     }
 
     fn draw<'r>(&mut self, frame: usize, renderer: &'r mut Renderer) -> Result<&'r Picture, PreviewError> {
@@ -285,7 +265,7 @@ impl<'a> Stage<'a> {
             cloths: self.cloths.iter().map(Sheet::cloth).collect(),
             solids: self.solids(frame),
             ground: self.ground,
-            camera: Some(self.camera(renderer.aspect())),
+            camera: Some(camera(&self.view, &self.bounds, renderer.aspect())),
             ..muslin_render::Scene::default()
         };
         Ok(renderer.render(&scene)?)
@@ -299,6 +279,25 @@ impl Sheet<'_> {
     }
 }
 
+/// The height of the ground: what the view says, or the lowest point; `None` where there is none to draw, or where a
+/// level collider already is one.
+pub(super) fn ground(view: &View, bounds: &Bounds, solids: &[Solid<'_>]) -> Option<f64> {
+    let is_level = |solid: &Solid<'_>| matches!(solid, Solid::Plane { normal, .. } if normal[1] > 0.999);
+    let lowest = || (!solids.iter().any(is_level) && !bounds.is_empty()).then_some(bounds.min[1]);
+    if view.ground { view.ground_height.or_else(lowest) } else { None }
+}
+
+/// The camera of a view that has this space to show.
+pub(super) fn camera(view: &View, bounds: &Bounds, aspect: f64) -> Camera {
+    let View { eye, target, direction, fov, .. } = *view;
+    // A view looks along its direction, a camera is framed against it.
+    let toward_eye = direction.map_or(Camera::THREE_QUARTER, |direction| direction.map(|c| -c));
+    let framed = Camera::framing(bounds.min, bounds.max, toward_eye, aspect, fov);
+    let target = target.unwrap_or(framed.target);
+    let moved = std::array::from_fn(|axis| framed.eye[axis] + target[axis] - framed.target[axis]);
+    Camera { eye: eye.unwrap_or(moved), target, ..framed }
+}
+
 /// The texture coordinates of every corner of a mesh.
 fn corners(mesh: &Mesh) -> Option<Vec<[[f32; 2]; 3]>> {
     let uv = mesh.uv.as_ref()?;
@@ -307,7 +306,7 @@ fn corners(mesh: &Mesh) -> Option<Vec<[[f32; 2]; 3]>> {
 }
 
 /// A collider as it is drawn.
-fn solid(solid: &collision::Solid) -> Solid<'static> {
+pub(super) fn solid(solid: &collision::Solid) -> Solid<'static> {
     match *solid {
         collision::Solid::Plane { point, normal } => {
             Solid::Plane { point: point.to_array(), normal: normal.to_array() }

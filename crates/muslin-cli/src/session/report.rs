@@ -45,6 +45,9 @@ pub(crate) struct Summary {
     /// Every file of this run, by name in its folder: what a later run in the same folder may replace.
     pub(crate) files: Vec<String>,
     pub(crate) cloths: Vec<Cloth>,
+    /// The first frame from which on nothing cuts or touches, in a scene whose start may be untangled; none before, and in other scenes.
+    #[serde(default)]
+    pub(crate) untangled_at_frame: Option<usize>,
     pub(crate) stages_ms: StagesMs,
 }
 
@@ -152,6 +155,12 @@ pub(crate) struct Frame {
     pub(crate) contacts: usize,
     pub(crate) min_gap: Option<f64>,
     pub(crate) intersections: Option<usize>,
+    /// Vertices whose motion was too long to be followed in some substep, and was cut.
+    #[serde(default)]
+    pub(crate) cut_vertices: usize,
+    /// Vertices that were held back in some substep, so that nothing passes through anything.
+    #[serde(default)]
+    pub(crate) held_vertices: usize,
 }
 
 /// JSON has no infinity: a motion about to explode has such energies, they are written as null, and come back as NaN.
@@ -186,6 +195,8 @@ impl Frame {
             contacts: state.contacts,
             min_gap: state.min_gap,
             intersections: state.intersections,
+            cut_vertices: step.restraint.cut,
+            held_vertices: step.restraint.held,
         }
     }
 }
@@ -245,6 +256,13 @@ impl Report {
         Some((self.frames.iter().filter(far).count(), worst, length(worst)))
     }
 
+    /// In how many frames motions were cut, the first of them, and the most vertices of one.
+    pub(crate) fn cut(&self) -> Option<(usize, usize, usize)> {
+        let cut = || self.frames.iter().filter(|frame| frame.cut_vertices > 0);
+        let most = cut().map(|frame| frame.cut_vertices).max()?;
+        Some((cut().count(), cut().next()?.frame, most))
+    }
+
     /// Seconds that all steps took together.
     pub(crate) fn step_seconds(&self) -> f64 {
         1e-3 * self.frames.iter().map(|frame| frame.wall_ms).sum::<f64>()
@@ -297,6 +315,8 @@ pub(super) mod tests {
             contacts: 3,
             min_gap: None,
             intersections: Some(0),
+            cut_vertices: 0,
+            held_vertices: 0,
         };
         Report {
             summary: Summary {
@@ -315,6 +335,7 @@ pub(super) mod tests {
                 formats: vec!["npy".into()],
                 files: Vec::new(),
                 cloths: Vec::new(),
+                untangled_at_frame: None,
                 stages_ms: StagesMs::default(),
             },
             frames: speeds.iter().enumerate().map(frame).collect(),
@@ -343,6 +364,14 @@ pub(super) mod tests {
         }
         let found = report.first_unstable(10.0).map(|(frame, step, limit)| (frame.frame, step, limit));
         assert_eq!(found, Some((2, 0.005, 0.004)));
+    }
+
+    #[test]
+    fn motions_that_were_cut_are_counted() {
+        let mut report = sample(&[1.0; 4]);
+        assert_eq!(report.cut(), None, "none");
+        (report.frames[1].cut_vertices, report.frames[3].cut_vertices) = (7, 2);
+        assert_eq!(report.cut(), Some((2, 2, 7)), "frames, the first, the most");
     }
 
     #[test]

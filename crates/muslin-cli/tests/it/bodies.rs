@@ -106,3 +106,42 @@ fn broken_meshes_are_told_with_their_place() {
     );
     assert!(said.err.contains("would overwrite"), "{}", said.err);
 }
+
+/// A run that was exported as GLB leads a collider in another scene where its NumPy array would.
+#[test]
+fn a_run_as_glb_is_a_moving_collider() {
+    let place = Place::empty();
+    place.write(
+        "first.toml",
+        "duration = 0.3\nfps = 30\n[[cloth]]\nname = \"sheet\"\ngrid = { size = [0.5, 0.5], cells = [5, 4] }\n\
+         pins = [{ vertices = [0] }]\n",
+    );
+    place.succeed("run first.toml --quiet --preview none --formats npy,glb --out first");
+    let scene = |file: &str, frames: &str| {
+        format!(
+            "duration = 0.4\nfps = 30\n[[cloth]]\ngrid = {{ size = [0.2, 0.2], cells = [2, 2] }}\ntranslate = [0, 2, 0]\n\
+             [[collider]]\nname = \"body\"\nmesh = {{ file = \"first/{file}\", frames = \"first/{frames}\" }}\n"
+        )
+    };
+    let (_, sheet) = npy(&place.read("first/sheet.npy"));
+    for (name, file, frames) in
+        [("a", "sheet.obj", "sheet.npy"), ("b", "sheet.obj", "sheet.glb"), ("c", "sheet.glb", "sheet.glb")]
+    {
+        place.write(&format!("{name}.toml"), scene(file, frames));
+        place.succeed(&format!("run {name}.toml --quiet --preview none --formats npy --out {name}"));
+        let (shape, body) = npy(&place.read(&format!("{name}/body.npy")));
+        assert_eq!(shape, [13, 30, 3], "{name}");
+        for (i, (found, expected)) in body.iter().zip(&sheet).enumerate() {
+            // Differences from frame 0 are rounded to single precision, and lengths are below 1 m.
+            assert!((found - expected).abs() <= 2.0 * f32::EPSILON, "{name}, number {i}: {found}, not {expected}");
+        }
+        assert!(body[10 * 90..][..90] == body[12 * 90..][..90], "{name}: it stays where the file ends");
+    }
+    std::fs::remove_dir_all(place.path("first")).expect("removed");
+    place.succeed("run c/scene.toml --quiet --preview none --formats npy --out again");
+    assert!(place.read("again/body.npy") == place.read("c/body.npy"), "the copies run again");
+    place.write("scenes/body.glb", "no such thing");
+    let said =
+        place.run("check b.toml --set collider.0.mesh.frames=scenes/body.glb --set collider.0.mesh.file=c/body.obj");
+    assert!(said.err.contains("scenes/body.glb: it is not a binary glTF 2.0 file"), "{}", said.err);
+}

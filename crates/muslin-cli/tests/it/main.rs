@@ -3,6 +3,7 @@
 mod bodies;
 mod compare;
 mod conformance;
+mod contact;
 mod invocation;
 mod listings;
 mod muslin;

@@ -2,6 +2,7 @@
 
 mod cloth;
 mod export;
+mod glb_read;
 mod npy;
 mod obj_fuzz;
 mod obj_read;

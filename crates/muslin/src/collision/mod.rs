@@ -12,6 +12,7 @@ mod guard;
 mod intersection;
 mod neighborhood;
 mod patches;
+mod proximity;
 mod truncation;
 
 pub use candidates::Candidates;
@@ -20,4 +21,5 @@ pub use collider::{Collider, Probe, Solid};
 pub use guard::{Breach, Held, Pair, certify, is_certified};
 pub use intersection::{count_intersections, find_intersections, for_each_intersection};
 pub use neighborhood::Neighborhood;
+pub use proximity::Surface;
 pub use truncation::Guard;

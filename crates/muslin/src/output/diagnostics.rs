@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::collision::Pair;
 use crate::math::Vec3;
 use crate::model::Model;
 use crate::state::State;
@@ -21,9 +22,11 @@ pub struct Diagnostics {
     pub mean_strain: f64,
     /// Speed of the fastest vertex, in m/s.
     pub max_speed: f64,
-    /// Vertices that rest on a collider.
+    /// Vertices that rest on a collider with a formula; and with meshes, or with self-contact, the pairs of a vertex and a triangle or of two edges that
+    /// are no farther apart than they are kept.
     pub contacts: usize,
-    /// Smallest distance of a vertex to a collider's surface less the thickness, in m; `None` without colliders.
+    /// The least distance less the thickness, in m: of a vertex and a collider with a formula, and of pairs, where those within twice the
+    /// thickness are looked at; `None` where there is nothing to look at.
     pub min_gap: Option<f64>,
     /// Pairs of triangles that cut each other: of a cloth and a mesh, and with self-contact of cloths; `None` without either.
     pub intersections: Option<usize>,
@@ -45,7 +48,9 @@ impl Diagnostics {
             gravity_energy -= mass * model.gravity.dot(*x);
             max_speed = max_speed.max(v.norm());
         }
-        let (contacts, min_gap) = gaps(model, state);
+        let mut gaps = Gaps { contacts: 0, least: f64::INFINITY };
+        gaps.add_colliders(model, state);
+        gaps.add_pairs(model, state);
         Self {
             kinetic_energy,
             elastic_energy: model.elastic_energy(x),
@@ -53,8 +58,8 @@ impl Diagnostics {
             max_strain,
             mean_strain: if model.edges.is_empty() { 0.0 } else { sum_strain / model.edges.len() as f64 },
             max_speed,
-            contacts,
-            min_gap,
+            contacts: gaps.contacts,
+            min_gap: gaps.least.is_finite().then_some(gaps.least),
             intersections: count_intersections.then(|| intersections(model, state)),
         }
     }
@@ -68,18 +73,46 @@ fn intersections(model: &Model, state: &State) -> usize {
     count
 }
 
-fn gaps(model: &Model, state: &State) -> (usize, Option<f64>) {
-    /// A vertex in contact is left at the thickness to within the rounding of single precision.
+/// How near things are.
+struct Gaps {
+    contacts: usize,
+    least: f64,
+}
+
+impl Gaps {
+    /// What touches is left at the thickness to within the rounding of single precision, in m.
     const TOUCHING: f64 = 1e-5;
-    let solids: Vec<_> = model.colliders.iter().map(|c| c.solid.posed(&c.motion.pose(state.time))).collect();
-    let distance = |x: &Vec3<f64>| solids.iter().map(|s| s.probe(*x).distance).fold(f64::INFINITY, f64::min);
-    // A vertex of no triangle is not cloth.
-    let cloth = state.positions.iter().zip(&model.masses).filter(|(_, mass)| **mass > 0.0);
-    let mut contacts = 0;
-    let mut min_gap = f64::INFINITY;
-    for gap in cloth.map(|(x, _)| distance(x) - model.thickness) {
-        contacts += usize::from(gap <= TOUCHING);
-        min_gap = min_gap.min(gap);
+
+    fn add(&mut self, gap: f64) {
+        self.contacts += usize::from(gap <= Self::TOUCHING);
+        self.least = self.least.min(gap);
     }
-    (contacts, min_gap.is_finite().then_some(min_gap))
+
+    /// Vertices and colliders with a formula.
+    fn add_colliders(&mut self, model: &Model, state: &State) {
+        let solids: Vec<_> = model.colliders.iter().map(|c| c.solid.posed(&c.motion.pose(state.time))).collect();
+        let distance = |x: &Vec3<f64>| solids.iter().map(|s| s.probe(*x).distance).fold(f64::INFINITY, f64::min);
+        // A vertex of no triangle is not cloth.
+        let cloth = state.positions.iter().zip(&model.masses).filter(|(_, mass)| **mass > 0.0);
+        cloth.for_each(|(x, _)| self.add(distance(x) - model.thickness));
+    }
+
+    /// Cloth with cloth, with itself and with meshes.
+    fn add_pairs(&mut self, model: &Model, state: &State) {
+        /// In thicknesses. Pairs farther apart are many, and of no interest.
+        const REACH: f64 = 2.0;
+        if model.self_contact.is_none() && model.bodies.is_empty() {
+            return;
+        }
+        let reach = REACH * model.thickness + Self::TOUCHING;
+        model.for_each_near((&state.positions, state.time), reach, |pair, distance| {
+            self.add(
+                distance
+                    - match pair {
+                        Pair::VertexTriangle(pair) => model.pair_thickness::<1>(pair),
+                        Pair::EdgeEdge(pair) => model.pair_thickness::<2>(pair),
+                    },
+            );
+        });
+    }
 }

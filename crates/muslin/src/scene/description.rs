@@ -80,6 +80,17 @@ pub struct Contact {
     pub thickness: f64,
     /// Coulomb coefficient where nothing more specific is given.
     pub friction: f64,
+    /// What is done about a start in which something cuts or touches.
+    pub start: Start,
+}
+
+/// What is done about a start in which something cuts or touches, so that contact can promise nothing of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// It is refused.
+    Error,
+    /// It is pulled apart over the first frames.
+    Untangle,
 }
 
 /// One piece of cloth.

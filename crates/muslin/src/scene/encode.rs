@@ -40,6 +40,7 @@ fn scene(out: &mut String, scene: &Scene) -> fmt::Result {
     let contact = &scene.contact;
     writeln!(out, "\n[contact]\nself_contact = {}", contact.self_contact)?;
     writeln!(out, "thickness = {:?}\nfriction = {:?}", contact.thickness, contact.friction)?;
+    writeln!(out, "start = \"{}\"", contact.start.word())?;
     view(out, &scene.view)?;
     for piece in &scene.cloths {
         cloth(out, piece)?;

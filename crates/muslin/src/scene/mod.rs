@@ -38,7 +38,7 @@ pub use crate::mesh::Severity;
 pub use decode::{MAX_DURATION, MAX_FRAMES};
 pub use description::{
     BodyFrames, BodyMesh, Choice, Cloth, Collider, ColliderShape, Contact, Ease, Material, Path, Pin, Scene, Select,
-    Selection, Shape, View, Waypoint, Wind,
+    Selection, Shape, Start, View, Waypoint, Wind,
 };
 pub use finding::{Finding, Findings, Origin, Place};
 pub use overrides::Override;

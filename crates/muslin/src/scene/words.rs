@@ -1,6 +1,6 @@
 //! The words of a scene file for the enumerations of its description: one table for reading and for writing.
 
-use super::description::{Ease, Select};
+use super::description::{Ease, Select, Start};
 use crate::mesh::Diagonals;
 
 /// An enumeration that a scene writes as a word.
@@ -57,3 +57,5 @@ words!(Select {
 });
 
 words!(Ease { Linear = "linear", Smooth = "smooth" });
+
+words!(Start { Error = "error", Untangle = "untangle" });

@@ -7,8 +7,8 @@
 use std::ops::Range;
 
 use super::script::{Obstacle, Script};
-use super::separation::{Separated, Separation};
-use super::{Context, Particle, StepError};
+use super::separation::Separation;
+use super::{Context, Particle, Restraint, StepError};
 use crate::collision::Probe;
 use crate::energy::contact;
 use crate::force::{Push, Wind};
@@ -97,14 +97,14 @@ impl<R: Real> Frame<R> {
         self.separation.is_some()
     }
 
+    /// What contact has taken from the motion since the start of the frame.
+    pub(super) fn restraint(&self) -> Restraint {
+        self.separation.as_ref().map_or_else(Restraint::default, |separation| separation.restraint())
+    }
+
     /// Keeps cloth from cloth at the end of a substep of `step` seconds, and makes velocities of positions.
-    pub(super) fn separate(
-        &mut self,
-        context: &Context<'_>,
-        step: f64,
-        substep: usize,
-    ) -> Result<Separated, StepError> {
-        let Some(mut separation) = self.separation.take() else { return Ok(Separated::default()) };
+    pub(super) fn separate(&mut self, context: &Context<'_>, step: f64, substep: usize) -> Result<(), StepError> {
+        let Some(mut separation) = self.separation.take() else { return Ok(()) };
         let outcome = self.separate_with(&mut separation, context, step, substep);
         self.separation = Some(separation);
         outcome
@@ -116,7 +116,7 @@ impl<R: Real> Frame<R> {
         context: &Context<'_>,
         step: f64,
         substep: usize,
-    ) -> Result<Separated, StepError> {
+    ) -> Result<(), StepError> {
         separation.lead(context.model, self.script.time_after(substep));
         separation.end.clear();
         separation.end.extend(self.particles.iter().zip(&self.origins).map(|(u, origin)| *origin + u.xyz().cast()));
@@ -126,16 +126,17 @@ impl<R: Real> Frame<R> {
         if !separation.touched().is_empty() {
             self.take_push(separation, context, step, substep);
         }
-        let separated = separation.hold(context)?;
+        separation.hold(context)?;
         self.put_back(separation);
         // Exactly what is stored now.
         for (x, (u, origin)) in separation.start.iter_mut().zip(self.particles.iter().zip(&self.origins)) {
             *x = *origin + u.xyz().cast();
         }
+        separation.settle(context.model, self.script.time_after(substep))?;
         self.kept.clone_from(&self.particles);
         let (passes, arrays, ..) = self.open(context.model, step);
         context.team.run(context.threads, |worker| passes.update(worker, &arrays));
-        Ok(separated)
+        Ok(())
     }
 
     /// Takes over what separation has pushed and lifted, and keeps that out of the bodies.

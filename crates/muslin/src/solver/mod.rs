@@ -8,6 +8,7 @@ mod frame;
 mod particle;
 mod position_based;
 mod quadratic;
+mod restraint;
 mod script;
 mod separation;
 mod spectrum;
@@ -15,6 +16,7 @@ mod stepped;
 mod stream;
 mod sweep;
 mod symplectic;
+mod tangle;
 
 pub mod explicit;
 pub mod linear;
@@ -29,6 +31,7 @@ pub use elastic::{Elastic, Instant};
 #[cfg(test)]
 pub(crate) use particle::Bundle;
 pub use particle::Particle;
+pub use restraint::Restraint;
 pub use stream::{Flow, Forces, Rows, Vertices};
 pub use sweep::{Place, Sweep};
 
@@ -90,6 +93,8 @@ pub struct StepReport {
     pub residual: f64,
     /// The longest step with which an explicit solver is stable, in s.
     pub stable_step: Option<f64>,
+    /// What contact with cloth and meshes took from the motion.
+    pub restraint: Restraint,
     /// Time spent in each stage.
     pub stages: Stages,
 }
@@ -161,6 +166,16 @@ pub enum StepError {
     Contact {
         /// Which, as the user numbers them.
         what: String,
+    },
+    /// What cuts or touches at the start could not be pulled apart.
+    #[error(
+        "the start could not be untangled: {seconds} s after it {what}; move apart what cuts in the scene, or mend the mesh"
+    )]
+    Tangled {
+        /// What still cuts, as the user numbers it.
+        what: String,
+        /// The time that it was given, in s.
+        seconds: f64,
     },
     /// An explicit solver took steps beyond its stability limit.
     #[error(

@@ -89,6 +89,7 @@ where
             substeps,
             iterations: substeps.saturating_mul(iterations),
             residual,
+            restraint: self.frame.restraint(),
             stages,
             stable_step: None,
         })

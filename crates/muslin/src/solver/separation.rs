@@ -21,12 +21,14 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use super::restraint::{Restraint, Restraints};
 use super::script::{LIFT_SPEED, Obstacle};
+use super::tangle::Tangle;
 use super::{Context, StepError};
-use crate::collision::{Breach, Closest, Guard, Neighborhood, Pair};
+use crate::collision::{Breach, Candidates, Closest, Guard, Neighborhood, Pair};
 use crate::energy::pair_contact::PairContact;
 use crate::math::Vec3;
-use crate::model::{Model, SelfContact};
+use crate::model::Model;
 
 /// Sweeps over the contacts in a substep.
 const SWEEPS: usize = 8;
@@ -42,20 +44,8 @@ const MOST_PIECES: f64 = 1024.0;
 /// How often a step is looked at again after it was held back.
 const ROUNDS: usize = 8;
 
-/// Part of the distance that a pair has in the rest shape which counts as too near.
-const REST_SHARE: f64 = 0.5;
-
 /// Work is handed out in this many parts, whatever the team.
 const PARTS: usize = 16;
-
-/// How a substep with contact went.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Separated {
-    /// Pairs that were too near or would have been.
-    pub(super) contacts: usize,
-    /// Vertices that were held back.
-    pub(super) held: usize,
-}
 
 /// Keeps vertices apart over the substeps of a run.
 pub(super) struct Separation {
@@ -85,6 +75,10 @@ pub(super) struct Separation {
     /// The ends of the whole substep, while it is held in pieces, and its start.
     whole: Vec<Vec3<f64>>,
     origin: Vec<Vec3<f64>>,
+    /// What was taken from the motion of the frame.
+    restraints: Restraints,
+    /// Where something cuts or touches at the start.
+    tangle: Option<Box<Tangle>>,
 }
 
 impl Separation {
@@ -100,7 +94,7 @@ impl Separation {
         model.bodies.iter().for_each(|body| body.extend_positions(0.0, &mut positions));
         let object = |v: u32| model.object_of(v);
         let is_cloth = |object: usize| object < model.cloths.len();
-        let mut neighborhood = Neighborhood::new(&positions, &model.surface_triangles(), object, is_cloth);
+        let mut neighborhood = Neighborhood::new(&positions, model.surface_triangles(), object, is_cloth);
         if model.self_contact.is_none() {
             neighborhood.leave_out_cloth_with_cloth();
         }
@@ -121,14 +115,48 @@ impl Separation {
             led: Vec::new(),
             whole: Vec::new(),
             origin: Vec::new(),
+            restraints: Restraints::default(),
+            tangle: model.is_tangled.then(Box::default),
         })
     }
 
     /// Begins a frame at `time`, in s, with the cloths at `positions`, in m.
     pub(super) fn begin(&mut self, model: &Model, positions: &[Vec3<f64>], time: f64) {
+        let is_continued = self.start.get(..positions.len()) == Some(positions);
         self.start.clear();
         self.start.extend_from_slice(positions);
         model.bodies.iter().for_each(|body| body.extend_positions(time, &mut self.start));
+        self.restraints.begin(positions.len());
+        if let Some(tangle) = &mut self.tangle {
+            tangle.begin(model, &self.start, is_continued);
+        }
+    }
+
+    /// Ends a substep at `time`, in s, once [`start`](Self::start) holds where it ended.
+    pub(super) fn settle(&mut self, model: &Model, time: f64) -> Result<(), StepError> {
+        self.tangle.as_mut().map_or(Ok(()), |tangle| tangle.settle(model, &self.start, time))
+    }
+
+    /// What was taken from the motion since the start of the frame.
+    pub(super) fn restraint(&self) -> Restraint {
+        Restraint { is_tangled: self.entangled().is_some(), ..self.restraints.count() }
+    }
+
+    /// The tangle, while there is one.
+    fn entangled(&self) -> Option<&Tangle> {
+        self.tangle.as_deref().filter(|tangle| !tangle.is_free())
+    }
+
+    /// The pairs that are kept apart.
+    fn active(&self) -> &Candidates {
+        self.entangled().map_or(self.neighborhood.active(), Tangle::held)
+    }
+
+    /// Leaves out the pairs that may pass through each other.
+    fn leave_out_exempt(&mut self) {
+        if let Some(tangle) = self.tangle.as_mut().filter(|tangle| !tangle.is_free()) {
+            tangle.filter(self.neighborhood.active());
+        }
     }
 
     /// Begins a substep that ends at `time`, in s.
@@ -146,57 +174,68 @@ impl Separation {
     }
 
     /// Pushes apart what is too near, and not into bodies: what lies on one does not give way to what lies on it.
-    pub(super) fn push(&mut self, context: &Context<'_>, obstacles: &[Obstacle], step: f64) -> Separated {
+    pub(super) fn push(&mut self, context: &Context<'_>, obstacles: &[Obstacle], step: f64) {
         self.complete();
         self.lifts.clear();
         self.lifts.resize(self.end.len(), Vec3::ZERO);
         self.contacts.clear();
+        self.supports.forget();
         self.looked_at.clear();
         // What is not finite is the guard's to refuse.
         if !self.end.iter().all(|x| x.is_finite()) {
-            return Separated::default();
+            return;
         }
         self.cut(context.model);
         self.margin = self.margin();
         self.look(context);
         self.find_contacts(context);
-        let Self { contacts, end, lifts, inverse_masses, supports, .. } = self;
-        if contacts.is_empty() {
-            return Separated::default();
+        let Self { contacts, end, lifts, inverse_masses, supports, start, .. } = self;
+        let tangle = self.tangle.as_deref().filter(|tangle| !tangle.is_free());
+        if contacts.is_empty() && tangle.is_none() {
+            return;
         }
         for contact in &*contacts {
             contact.lift(lifts, LIFT_SPEED * step);
+        }
+        if let Some(tangle) = tangle {
+            tangle.lift(inverse_masses, lifts, self.edge, step);
         }
         for (x, lift) in end.iter_mut().zip(&*lifts) {
             *x += *lift;
         }
         contacts.iter_mut().for_each(|contact| contact.start_from(lifts));
         supports.find(contacts, inverse_masses, obstacles, end, context.model.thickness);
+        if tangle.is_some() {
+            supports.touch_all(inverse_masses);
+        }
         for _ in 0..SWEEPS {
             contacts.iter_mut().for_each(|contact| contact.project(end));
+            if let Some(tangle) = tangle {
+                tangle.stop(inverse_masses, start, lifts, end);
+            }
             supports.keep_out(obstacles, end);
         }
-        Separated { contacts: contacts.len(), held: 0 }
     }
 
     /// The vertices that [`push`](Self::push) may have moved.
     pub(super) fn touched(&self) -> &[u32] {
-        if self.contacts.is_empty() { &[] } else { &self.supports.touched }
+        &self.supports.touched
     }
 
     /// Makes sure of the step, whatever has happened to `end` since [`push`](Self::push).
-    pub(super) fn hold(&mut self, context: &Context<'_>) -> Result<Separated, StepError> {
+    pub(super) fn hold(&mut self, context: &Context<'_>) -> Result<(), StepError> {
         self.complete();
         if let Some(vertex) = self.end.iter().position(|x| !x.is_finite()) {
             return Err(StepError::non_finite(context.model, vertex.min(self.cloth.saturating_sub(1))));
         }
         self.cut(context.model);
         self.margin = self.margin();
-        let contacts = self.contacts.len();
+        self.restraints.want(&self.end);
         let pieces = self.pieces(context.model)?;
-        let held = if pieces > 1 { self.hold_pieces(context, pieces) } else { self.hold_piece(context) }?;
+        if pieces > 1 { self.hold_pieces(context, pieces) } else { self.hold_piece(context) }?;
+        self.restraints.compare(&self.end);
         self.start[self.cloth..].copy_from_slice(&self.led);
-        Ok(Separated { contacts, held })
+        Ok(())
     }
 
     /// In how many pieces a substep has to be held, so that nothing is led far in one.
@@ -276,7 +315,9 @@ impl Separation {
         if !self.is_known(context.model) {
             self.look(context);
         }
-        let (w, active) = (&self.inverse_masses, self.neighborhood.active());
+        let w = &self.inverse_masses;
+        let tangle = self.tangle.as_deref().filter(|tangle| !tangle.is_free());
+        let active = tangle.map_or(self.neighborhood.active(), Tangle::held);
         if active.is_empty() {
             return Ok(0);
         }
@@ -286,8 +327,8 @@ impl Separation {
 
     /// Whether the pairs that were found hold all that may come to touch, although the end has changed since.
     ///
-    /// All others stay farther apart than the reach of [`look`](Self::look) on the way to the end that was looked at. With both of a pair nearer by half the
-    /// thickness, they still stay apart by what the rest of the reach is: more than the guard asks for.
+    /// All others stay farther apart than the reach of [`look`](Self::look) on the way to the end that was looked at. With both of a pair
+    /// nearer by half the thickness, they still stay apart by what the rest of the reach is: more than the guard asks for.
     fn is_known(&self, model: &Model) -> bool {
         let farthest = 0.5 * model.thickness * (1.0 - 1e-9);
         let is_near = |(x, y): (&Vec3<f64>, &Vec3<f64>)| (*y - *x).norm_squared() <= farthest * farthest;
@@ -302,7 +343,7 @@ impl Separation {
 
     /// Cuts motions that are too long to be followed.
     fn cut(&mut self, model: &Model) {
-        let Self { start, end, inverse_masses, .. } = self;
+        let Self { start, end, inverse_masses, restraints, .. } = self;
         let longest = CAP * self.edge;
         let is_long = |(x, y): (&Vec3<f64>, &Vec3<f64>)| (*y - *x).norm_squared() > longest * longest;
         if !start.iter().zip(&*end).any(is_long) {
@@ -316,6 +357,7 @@ impl Separation {
                 let length = own.norm();
                 if length > longest {
                     end[i] = start[i] + mean + own * (longest / length);
+                    restraints.cut(i);
                 }
             }
         }
@@ -327,12 +369,13 @@ impl Separation {
         let reach = context.model.thickness + 16.0 * self.margin;
         self.neighborhood.look(context.team, context.threads, (&self.start, &self.end), reach);
         self.looked_at.clone_from(&self.end);
+        self.leave_out_exempt();
     }
 
     /// The pairs that are too near now or at the end of the substep.
     fn find_contacts(&mut self, context: &Context<'_>) {
         let this = &*self;
-        let active = this.neighborhood.active();
+        let active = this.active();
         let (faces, count) = (active.vertex_triangle.len(), active.len());
         context.team.run(context.threads, |worker| {
             for part in worker.share_pieces(PARTS) {
@@ -369,8 +412,7 @@ impl Separation {
         if !is_near(model.thickness) {
             return None;
         }
-        let rest = |rules: &SelfContact| rules.distance::<FIRST>(model, vertices);
-        let thickness = model.thickness.min(REST_SHARE * model.self_contact.as_ref().map_or(f64::INFINITY, rest));
+        let thickness = model.pair_thickness::<FIRST>(vertices);
         if !is_near(thickness) {
             return None;
         }
@@ -406,10 +448,19 @@ struct Supports {
 }
 
 impl Supports {
-    /// Those at `x` that are near an obstacle: a few sweeps take nothing farther than that.
-    fn find(&mut self, contacts: &[PairContact], w: &[f64], obstacles: &[Obstacle], x: &[Vec3<f64>], thickness: f64) {
+    fn forget(&mut self) {
         self.all.clear();
         self.touched.clear();
+    }
+
+    /// Counts every free vertex as touched.
+    fn touch_all(&mut self, w: &[f64]) {
+        self.touched.clear();
+        self.touched.extend((0..w.len() as u32).filter(|&vertex| w[vertex as usize] > 0.0));
+    }
+
+    /// Those at `x` that are near an obstacle: a few sweeps take nothing farther than that.
+    fn find(&mut self, contacts: &[PairContact], w: &[f64], obstacles: &[Obstacle], x: &[Vec3<f64>], thickness: f64) {
         self.is_seen.clear();
         self.is_seen.resize(x.len(), false);
         for vertex in contacts.iter().flat_map(|contact| contact.vertices) {

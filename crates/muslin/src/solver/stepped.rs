@@ -168,7 +168,7 @@ impl Motion {
         separation.hold(context)?;
         self.take(separation, step);
         separation.start[..self.positions.len()].copy_from_slice(&self.positions);
-        Ok(())
+        separation.settle(context.model, time)
     }
 
     /// Takes over the positions of a separation.
@@ -270,6 +270,9 @@ impl<S: Scheme> Solver for Stepped<S> {
         state.history.clear();
         self.scheme.remember(&mut state.history);
         state.time += dt;
+        if let Some(separation) = &self.separation {
+            report.restraint = separation.restraint();
+        }
         watch.lap(&mut stages.update);
         Ok(StepReport { stages, ..report })
     }

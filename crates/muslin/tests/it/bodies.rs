@@ -11,7 +11,7 @@ use crate::common::{center, position, run, scene, simulation};
 const GRAVITY: f64 = 9.81;
 
 /// A sphere about the origin: an octahedron whose triangles are cut in four `level` times.
-fn sphere(radius: f64, level: u32) -> Mesh {
+pub(crate) fn sphere(radius: f64, level: u32) -> Mesh {
     let axis = |k: usize, sign: f64| std::array::from_fn(|i| if i == k { sign } else { 0.0 });
     let mut positions: Vec<[f64; 3]> = (0..3).flat_map(|k| [axis(k, 1.0), axis(k, -1.0)]).collect();
     let mut triangles: Vec<[u32; 3]> =

@@ -7,7 +7,7 @@ use muslin::mesh::Diagonals;
 use muslin::parameter::{Entry, Kind, Parameter, Setting, Settings};
 use muslin::scene::{
     BodyFrames, BodyMesh, Choice, Cloth, Collider, ColliderShape, Contact, Ease, Finding, Material, Override, Path,
-    Pin, Scene, Select, Selection, Shape, View, Waypoint, Wind, parse,
+    Pin, Scene, Select, Selection, Shape, Start, View, Waypoint, Wind, parse,
 };
 use muslin::solver::{self, Need, SolverKind};
 use proptest::collection::vec;
@@ -424,8 +424,10 @@ fn scenes() -> impl Strategy<Value = Scene> {
         let kind = solver::find(solver.entry.name).expect("it is in the catalogue");
         let wind = (vector(), number(0.0, 1e9), number(0.0, 1e9), number(0.0, 1e9))
             .prop_map(|(velocity, drag, lift, air_density)| Wind { velocity, drag, lift, air_density });
-        let contact = (any::<bool>(), number(0.0, 1.0), number(0.0, f64::INFINITY))
-            .prop_map(|(self_contact, thickness, friction)| Contact { self_contact, thickness, friction });
+        let start = select(vec![Start::Error, Start::Untangle]);
+        let contact = (any::<bool>(), number(0.0, 1.0), number(0.0, f64::INFINITY), start).prop_map(
+            |(self_contact, thickness, friction, start)| Contact { self_contact, thickness, friction, start },
+        );
         let times = (number(1e-9, 1000.0), number(1.0, 1000.0), option::of(number(5e-324, f64::INFINITY)));
         let things = (vec(cloth(kind), 1..3), vec(collider(), 0..3), view());
         ("[a-zé_][ a-z0-9._-]{0,8}[a-z]", times, vector(), wind, contact, things).prop_map(

@@ -10,7 +10,7 @@ mod motion;
 use crate::parameter::Kind;
 
 use super::cursor::{Item, Table, read_root};
-use super::description::{Contact, Scene, View, Wind};
+use super::description::{Contact, Scene, Start, View, Wind};
 use super::finding::{Report, quote};
 use super::node::Node;
 use choice::Family;
@@ -115,6 +115,7 @@ fn contact(t: &mut Table<'_, '_>) -> Contact {
         self_contact,
         thickness: t.get("thickness").and_then(|v| v.number(Kind::Number { min: 0.0, max: 1.0 })).unwrap_or(1e-3),
         friction: t.get("friction").and_then(|v| v.number(NOT_NEGATIVE)).unwrap_or(0.3),
+        start: t.get("start").and_then(Item::word).unwrap_or(Start::Error),
     }
 }
 

@@ -1,0 +1,142 @@
+//! What a frame says of contact: pairs and gaps with a known answer, and motion that was held back.
+
+use muslin::Simulation;
+use muslin::math::Vec3;
+use muslin::mesh::{Diagonals, Mesh};
+use muslin::output::Diagnostics;
+
+use crate::common::{advance, run, scene, set_state, simulation};
+
+const THICKNESS: f64 = 4e-3;
+
+/// A small square over the inside of one triangle of a large one, `gap` more than the thickness above it.
+fn over_cloth(gap: f64) -> Diagnostics {
+    simulation(&format!(
+        r#"
+        contact = {{ self_contact = true, thickness = {THICKNESS} }}
+        [[cloth]]
+        grid = {{ size = [2, 2], cells = [1, 1], diagonals = "forward" }}
+        [[cloth]]
+        grid = {{ size = [0.2, 0.2], cells = [1, 1] }}
+        translate = [0.5, {:?}, -0.5]
+        "#,
+        THICKNESS + gap
+    ))
+    .diagnose()
+}
+
+/// The same over a mesh, without self-contact.
+fn over_mesh(gap: f64) -> Diagnostics {
+    let text = format!(
+        r#"
+        contact = {{ thickness = {THICKNESS} }}
+        [[cloth]]
+        grid = {{ size = [0.2, 0.2], cells = [1, 1] }}
+        translate = [0.5, {:?}, -0.5]
+        [[collider]]
+        mesh = {{ file = "plate.obj" }}
+        "#,
+        THICKNESS + gap
+    );
+    let plate = Mesh::grid([2.0, 2.0], [1, 1], Diagonals::Forward).expect("a grid");
+    let made = Simulation::new(&scene(&text), 1, &mut |_| Ok(plate.clone()));
+    made.unwrap_or_else(|e| panic!("{e}")).diagnose()
+}
+
+/// Four vertices over one triangle: four pairs, and no edges near each other.
+#[test]
+fn cloth_and_meshes_count_among_contacts_and_gaps() {
+    for (what, over) in [("cloth", over_cloth as fn(f64) -> Diagnostics), ("mesh", over_mesh)] {
+        for (gap, contacts) in [(-1e-3, 4), (0.0, 4), (1e-3, 0)] {
+            let found = over(gap);
+            assert_eq!(found.contacts, contacts, "{what}, {gap} m");
+            let least = found.min_gap.expect("pairs are near");
+            assert!((least - gap).abs() < 1e-15, "{what}: {least} m, not {gap} m");
+        }
+        assert_eq!((over(1.1 * THICKNESS).contacts, over(1.1 * THICKNESS).min_gap), (0, None), "{what}: far apart");
+    }
+}
+
+/// A sheet that lies on another, and both on the ground: vertices on the one, pairs on the other.
+#[test]
+fn bodies_with_a_formula_and_cloth_count_together() {
+    let text = |self_contact: bool| {
+        format!(
+            r#"
+            contact = {{ self_contact = {self_contact}, thickness = {THICKNESS} }}
+            [[cloth]]
+            grid = {{ size = [2, 2], cells = [1, 1], diagonals = "forward" }}
+            translate = [0, {THICKNESS}, 0]
+            [[cloth]]
+            grid = {{ size = [0.2, 0.2], cells = [1, 1] }}
+            translate = [0.5, {:?}, -0.5]
+            [[collider]]
+            plane = {{ point = [0, 0, 0], normal = [0, 1, 0] }}
+            "#,
+            1.75 * THICKNESS
+        )
+    };
+    let (with, without) = (simulation(&text(true)).diagnose(), simulation(&text(false)).diagnose());
+    assert_eq!((with.contacts, without.contacts), (8, 4));
+    let near = |gap: Option<f64>, expected: f64| gap.is_some_and(|gap| (gap - expected).abs() < 1e-15);
+    assert!(near(with.min_gap, -0.25 * THICKNESS) && near(without.min_gap, 0.0), "{with:?} {without:?}");
+}
+
+/// Neighbours in a cloth are as near as its mesh is fine: that is no contact, however thick the cloth.
+#[test]
+fn a_flat_cloth_does_not_touch_itself() {
+    let found = simulation(
+        r#"
+        contact = { self_contact = true, thickness = 0.5 }
+        [[cloth]]
+        grid = { size = [1, 1], cells = [8, 8] }
+        "#,
+    )
+    .diagnose();
+    assert_eq!(found.contacts, 0);
+    // The nearest pair of a cell of side a: a vertex and the diagonal across it, a/√2 apart.
+    let expected = 0.5 * 0.125 * 0.5_f64.sqrt();
+    let gap = found.min_gap.expect("pairs are near");
+    assert!((gap - expected).abs() < 1e-12, "{gap} m, not {expected} m");
+}
+
+#[test]
+fn motion_that_is_cut_or_held_back_is_counted() {
+    let text = |solver: &str| {
+        format!(
+            r#"
+            gravity = [0, 0, 0]
+            solver = {{ {solver} }}
+            contact = {{ self_contact = true, thickness = {THICKNESS} }}
+            [[cloth]]
+            grid = {{ size = [0.4, 0.4], cells = [8, 8] }}
+            material = {{ stretch = {{ stiffness = 10 }} }}
+            [[cloth]]
+            grid = {{ size = [0.4, 0.4], cells = [8, 8] }}
+            translate = [0, 0.1, 0]
+            velocity = [0, -1, 0]
+            "#
+        )
+    };
+    for solver in
+        ["kind = \"xpbd\", substeps = 2", "kind = \"explicit\", substeps = 8", "kind = \"newton\", substeps = 1"]
+    {
+        let mut still = simulation(&text(solver));
+        let report = advance(&mut still);
+        assert_eq!((report.restraint.cut, report.restraint.held), (0, 0), "{solver}: nothing is near");
+        run(&mut still, 3);
+
+        // The first vertex of the first cloth leaps by metres, alone: the edges are 5 cm long.
+        let mut flung = simulation(&text(solver));
+        set_state(&mut flung, |state| state.velocities[0] = Vec3::new(-400.0, 0.0, 0.0));
+        let cut = advance(&mut flung).restraint.cut;
+        assert!((1..=81).contains(&cut), "{solver}: {cut} vertices were cut");
+
+        // One cloth is thrown at the other, too fast to be pushed away in time.
+        let mut thrown = simulation(&text(solver));
+        set_state(&mut thrown, |state| state.velocities[81..].iter_mut().for_each(|v| v.y = -60.0));
+        let held: usize = (0..4).map(|_| advance(&mut thrown).restraint.held).max().expect("frames");
+        assert!(held > 20, "{solver}: {held} vertices were held");
+        assert_eq!(thrown.diagnose().intersections, Some(0), "{solver}");
+    }
+}
