@@ -7,16 +7,12 @@
 //! Cloth with cloth matters where there is self-contact, cloth with bodies that are meshes always. A scene may ask for such a start to
 //! be [untangled](crate::scene::Start); else it is refused.
 
-use crate::collision::Pair;
-use crate::math::Vec3;
+use crate::collision::{Pair, extent, rounding};
 use crate::model::{LoadFrames, LoadMesh, Model, Problem, Problems};
 use crate::scene::{self, Scene};
 
 /// So many are named; the rest is counted.
 const NAMED: usize = 4;
-
-/// Nearer than this part of the largest coordinate, two places may be one when they are written in single precision: four of its units.
-const TOUCHING: f64 = 4.0 * f32::EPSILON as f64;
 
 /// A start that is refused, to be looked at.
 #[derive(Debug)]
@@ -117,7 +113,8 @@ impl<'a> Start<'a> {
         let add = |i: usize, j: usize| start.cuts.push([i.min(j) as u32, i.max(j) as u32]);
         model.for_each_cut(x, 0.0, model.self_contact.is_some(), add);
         start.cuts.sort_unstable();
-        start.radius = TOUCHING * extent(x);
+        // Two places this near may be one when both are written in single precision.
+        start.radius = 2.0 * rounding(extent(x));
         if start.cuts.is_empty() {
             // A distance is looked for that is less than another.
             let reach = start.radius * (1.0 + f64::EPSILON) + f64::MIN_POSITIVE;
@@ -284,9 +281,4 @@ impl Model {
         let kind = if first.0 == second.0 { String::new() } else { format!("{} ", second.0) };
         format!("triangle {} of {} {:?} and {} of {kind}{:?}", first.2, first.0, first.1, second.2, second.1)
     }
-}
-
-/// How far positions are from the origin along an axis, at most, in m.
-pub(crate) fn extent(positions: &[Vec3<f64>]) -> f64 {
-    positions.iter().map(|x| x.x.abs().max(x.y.abs()).max(x.z.abs())).fold(0.0, f64::max)
 }

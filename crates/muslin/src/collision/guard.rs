@@ -65,7 +65,7 @@
 //! or have not moved.
 
 use super::candidates::Candidates;
-use super::closest::{point_triangle, segment_segment};
+use super::closest::Closest;
 use crate::math::Vec3;
 
 /// Two primitives without a common vertex: the vertices of both.
@@ -143,6 +143,35 @@ pub(super) fn gap_along(n: Vec3<f64>, x: &[Vec3<f64>; 4], first_count: usize) ->
     least - f64::MIN_POSITIVE
 }
 
+/// How far the first `first_count` of four points are above all others along each axis, and below them; exact in sign.
+#[inline]
+pub(crate) fn axis_gaps(points: &[Vec3<f64>; 4], first_count: usize) -> (Vec3<f64>, Vec3<f64>) {
+    let bounds = |points: &[Vec3<f64>]| {
+        points[1..].iter().fold((points[0], points[0]), |(low, high), p| {
+            let least = |x: f64, y: f64| if y < x { y } else { x };
+            let greatest = |x: f64, y: f64| if y > x { y } else { x };
+            (
+                Vec3::new(least(low.x, p.x), least(low.y, p.y), least(low.z, p.z)),
+                Vec3::new(greatest(high.x, p.x), greatest(high.y, p.y), greatest(high.z, p.z)),
+            )
+        })
+    };
+    let (first, second) = points.split_at(first_count);
+    let ((low_a, high_a), (low_b, high_b)) = (bounds(first), bounds(second));
+    (low_a - high_b, low_b - high_a)
+}
+
+/// How far positions are from the origin along an axis, at most, in m.
+pub(crate) fn extent(positions: &[Vec3<f64>]) -> f64 {
+    positions.iter().map(|x| x.x.abs().max(x.y.abs()).max(x.z.abs())).fold(0.0, f64::max)
+}
+
+/// How far a vertex is moved at most when a position no larger than `size` is rounded to single precision, in m.
+pub(crate) fn rounding(size: f64) -> f64 {
+    // Half a unit along each axis, and as much again for a displacement that is rounded before it is added.
+    size * f64::from(f32::EPSILON) * 2.0
+}
+
 /// The four vertices of a pair at the beginning and the end of a step.
 pub(super) struct Stencil {
     pub(super) x: [Vec3<f64>; 4],
@@ -171,30 +200,14 @@ impl Stencil {
     /// Whether an axis separates the pair at the beginning, and at the end with `room` between.
     #[inline]
     fn is_apart_along_axis(&self, room: f64) -> bool {
-        let bounds = |points: &[Vec3<f64>]| {
-            points[1..].iter().fold((points[0], points[0]), |(low, high), p| {
-                let least = |x: f64, y: f64| if y < x { y } else { x };
-                let greatest = |x: f64, y: f64| if y > x { y } else { x };
-                (
-                    Vec3::new(least(low.x, p.x), least(low.y, p.y), least(low.z, p.z)),
-                    Vec3::new(greatest(high.x, p.x), greatest(high.y, p.y), greatest(high.z, p.z)),
-                )
-            })
-        };
-        let gaps = |points: &[Vec3<f64>; 4]| {
-            let (first, second) = points.split_at(self.first_count);
-            let ((low_a, high_a), (low_b, high_b)) = (bounds(first), bounds(second));
-            (low_a - high_b, low_b - high_a)
-        };
-        let ((up, down), (up_end, down_end)) = (gaps(&self.x), gaps(&self.y));
+        let [(up, down), (up_end, down_end)] = [&self.x, &self.y].map(|points| axis_gaps(points, self.first_count));
         let holds = |gap: f64, end_gap: f64| (gap > 0.0) & (end_gap > room);
         let along = |gap: Vec3<f64>, end: Vec3<f64>| holds(gap.x, end.x) | holds(gap.y, end.y) | holds(gap.z, end.z);
         along(up, up_end) | along(down, down_end)
     }
 
     fn normal(&self, points: &[Vec3<f64>; 4]) -> Vec3<f64> {
-        let [a, b, c, d] = *points;
-        if self.first_count == 1 { point_triangle(a, [b, c, d]).normal } else { segment_segment([a, b], [c, d]).normal }
+        if self.first_count == 1 { Closest::of::<1>(*points).normal } else { Closest::of::<2>(*points).normal }
     }
 
     /// A direction that certainly separates the pair at the beginning.

@@ -25,7 +25,7 @@ use super::restraint::{Restraint, Restraints};
 use super::script::{LIFT_SPEED, Obstacle};
 use super::tangle::Tangle;
 use super::{Context, StepError};
-use crate::collision::{Breach, Candidates, Closest, Guard, Neighborhood, Pair};
+use crate::collision::{Breach, Candidates, Closest, Guard, Neighborhood, Pair, axis_gaps, extent, rounding};
 use crate::energy::pair_contact::PairContact;
 use crate::math::Vec3;
 use crate::model::Model;
@@ -338,7 +338,7 @@ impl Separation {
     /// How far the vertices of cloths are moved when they are stored, in m. Bodies are not: one that is far away or very large takes
     /// nothing from the accuracy.
     fn margin(&self) -> f64 {
-        rounding(&self.start[..self.cloth]).max(rounding(&self.end[..self.cloth]))
+        rounding(extent(&self.start[..self.cloth]).max(extent(&self.end[..self.cloth])))
     }
 
     /// Cuts motions that are too long to be followed.
@@ -487,24 +487,12 @@ impl Supports {
     }
 }
 
-/// How far a vertex is moved at most when positions of this size are rounded to single precision, in m.
-fn rounding(positions: &[Vec3<f64>]) -> f64 {
-    let size = positions.iter().map(|x| x.x.abs().max(x.y.abs()).max(x.z.abs())).fold(0.0, f64::max);
-    // Half a unit along each axis, and as much again for a displacement that is rounded before it is added.
-    size * f64::from(f32::EPSILON) * 2.0
-}
-
 /// Whether the two are farther apart than `distance` along an axis.
 #[inline]
 fn is_beyond<const FIRST: usize>(x: &[Vec3<f64>; 4], distance: f64) -> bool {
-    let apart = |pick: fn(&Vec3<f64>) -> f64| {
-        let bounds = |points: &[Vec3<f64>]| {
-            points.iter().map(pick).fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), p| (low.min(p), high.max(p)))
-        };
-        let ((low_a, high_a), (low_b, high_b)) = (bounds(&x[..FIRST]), bounds(&x[FIRST..]));
-        low_a - high_b > distance || low_b - high_a > distance
-    };
-    apart(|p| p.x) || apart(|p| p.y) || apart(|p| p.z)
+    let (above, below) = axis_gaps(x, FIRST);
+    let is_far = |gap: Vec3<f64>| (gap.x > distance) | (gap.y > distance) | (gap.z > distance);
+    is_far(above) | is_far(below)
 }
 
 /// Coulomb's μ of a pair: that of the body, or of cloth on cloth.

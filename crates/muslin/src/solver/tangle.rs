@@ -34,10 +34,9 @@
 //! All of this is serial, and takes memory anew in every substep; both end with the tangle.
 
 use super::StepError;
-use crate::collision::{Candidates, Pair, Surface, for_each_intersection, is_certified};
+use crate::collision::{Candidates, Pair, Surface, extent, for_each_intersection, is_certified};
 use crate::math::Vec3;
 use crate::model::Model;
-use crate::start::extent;
 
 /// Triangles around what cuts that are exempt too: farther than a substep leads.
 const RINGS: usize = 2;

@@ -36,7 +36,7 @@
 //! stiffness has a G of any size, and ten sweeps do not take it away; but G(x) ≤ G(xⁿ) bounds the energy, whatever the stiffness, the damping, the
 //! step and the number of sweeps. Where the extrapolation has spoilt this, the substep is swept again from xⁿ without it. (G(xⁿ) has no contact in it: no slip and no new depth.)
 //!
-//! Sweeps end early once one moves no vertex by more than `STILL` of the shortest edge: cloth at rest costs one or two.
+//! Sweeps end early once one moves no vertex by more than `STILL` of the shortest edge.
 //!
 //! `residual` in the report: the largest distance (in m) that the last sweep moved a vertex.
 //!

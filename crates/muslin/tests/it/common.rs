@@ -51,6 +51,25 @@ pub(crate) fn run(simulation: &mut Simulation, frames: usize) {
     }
 }
 
+/// Runs a scene for twice `half` frames on one thread: it has the same bits on several, and from a snapshot in the middle. Returns that snapshot and
+/// the end.
+pub(crate) fn same_bits_on_threads_and_from_a_snapshot(text: &str, half: usize) -> (State, Simulation) {
+    let mut alone = simulation_on(text, 1);
+    run(&mut alone, half);
+    let (snapshot, frame) = (alone.state().clone(), alone.frame());
+    run(&mut alone, half);
+    for threads in [2, 3, 8] {
+        let mut together = simulation_on(text, threads);
+        run(&mut together, 2 * half);
+        assert_eq!(together.state().hash(), alone.state().hash(), "{threads} threads\n{text}");
+    }
+    let mut resumed = simulation_on(text, 2);
+    resumed.restore(snapshot.clone(), frame).expect("the snapshot fits");
+    run(&mut resumed, half);
+    assert_eq!(resumed.state(), alone.state(), "after a snapshot\n{text}");
+    (snapshot, alone)
+}
+
 /// Replaces positions and velocities, and starts the clock again.
 pub(crate) fn set_state(simulation: &mut Simulation, change: impl FnOnce(&mut State)) {
     let mut state = simulation.state().clone();

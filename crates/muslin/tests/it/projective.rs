@@ -10,7 +10,7 @@ use muslin::solver::{Context, NoClock, projective};
 use muslin::state::State;
 use serde_json::Value;
 
-use crate::common::{advance, center, position, run, scene, simulation, simulation_on};
+use crate::common::{advance, center, position, run, same_bits_on_threads_and_from_a_snapshot, scene, simulation};
 
 const ONE_STEP: &str = include_str!("../fixtures/one_step.json");
 
@@ -313,19 +313,7 @@ fn the_bits_do_not_depend_on_the_number_of_threads_or_on_a_snapshot() {
         sphere = { center = [0, 0, 0], radius = 0.25 }
         path = [{ time = 0 }, { time = 1, offset = [0.3, 0.2, 0] }]
     "#;
-    let mut alone = simulation_on(text, 1);
-    run(&mut alone, 4);
-    let (snapshot, frame) = (alone.state().clone(), alone.frame());
-    run(&mut alone, 4);
-    for threads in [2, 3, 8] {
-        let mut together = simulation_on(text, threads);
-        run(&mut together, 8);
-        assert_eq!(together.state().hash(), alone.state().hash(), "{threads} threads");
-    }
-    let mut resumed = simulation_on(text, 2);
-    resumed.restore(snapshot, frame).expect("the snapshot fits");
-    run(&mut resumed, 4);
-    assert_eq!(resumed.state().hash(), alone.state().hash(), "after a snapshot");
+    same_bits_on_threads_and_from_a_snapshot(text, 4);
 }
 
 /// What a pin holds stands still, whether or not there is a body somewhere.

@@ -7,7 +7,7 @@ use muslin::model::{Model, Problem};
 use muslin::output::Diagnostics;
 use muslin::solver::StepError;
 
-use crate::common::{advance, run, scene, simulation, simulation_on};
+use crate::common::{advance, run, same_bits_on_threads_and_from_a_snapshot, scene, simulation};
 
 const GRAVITY: f64 = 9.81;
 
@@ -93,20 +93,7 @@ fn zero_thickness_and_thickness_beyond_an_edge_hold_as_well() {
 #[test]
 fn the_bits_depend_neither_on_threads_nor_on_a_snapshot() {
     for solver in [SOLVERS[0], SOLVERS[1], SOLVERS[3], SOLVERS[5]] {
-        let text = collapsing(solver, CONTACT);
-        let mut alone = simulation_on(&text, 1);
-        run(&mut alone, 10);
-        let (snapshot, frame) = (alone.state().clone(), alone.frame());
-        run(&mut alone, 6);
-        for threads in [2, 3] {
-            let mut together = simulation_on(&text, threads);
-            run(&mut together, 16);
-            assert_eq!(together.state().hash(), alone.state().hash(), "{solver}: {threads} threads and one");
-        }
-        let mut resumed = simulation_on(&text, 2);
-        resumed.restore(snapshot, frame).expect("the snapshot fits");
-        run(&mut resumed, 6);
-        assert_eq!(resumed.state(), alone.state(), "{solver}: resumed");
+        same_bits_on_threads_and_from_a_snapshot(&collapsing(solver, CONTACT), 8);
     }
 }
 

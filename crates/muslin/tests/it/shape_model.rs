@@ -5,7 +5,7 @@ use muslin::math::{Mat3, Vec3};
 use muslin::output::Diagnostics;
 use muslin::scene::parse;
 
-use crate::common::{Random, advance, position, run, set_state, simulation, simulation_on};
+use crate::common::{Random, advance, position, run, same_bits_on_threads_and_from_a_snapshot, set_state, simulation};
 
 const YOUNG: f64 = 40.0;
 const DENSITY: f64 = 0.2;
@@ -210,17 +210,7 @@ fn the_bits_do_not_depend_on_the_number_of_threads_or_on_a_snapshot() {
         [[collider]]
         sphere = { center = [0, 0, 0], radius = 0.25 }
     "#;
-    let mut alone = simulation_on(text, 1);
-    run(&mut alone, 4);
-    let (snapshot, frame) = (alone.state().clone(), alone.frame());
-    run(&mut alone, 4);
-    let mut together = simulation_on(text, 3);
-    run(&mut together, 8);
-    assert_eq!(together.state().hash(), alone.state().hash(), "three threads");
-    let mut resumed = simulation_on(text, 2);
-    resumed.restore(snapshot, frame).expect("the snapshot fits");
-    run(&mut resumed, 4);
-    assert_eq!(resumed.state().hash(), alone.state().hash(), "after a snapshot");
+    same_bits_on_threads_and_from_a_snapshot(text, 4);
 }
 
 #[test]

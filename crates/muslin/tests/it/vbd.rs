@@ -70,8 +70,8 @@ fn a_stiff_net_reaches_a_minimum() {
     let before = net.state.clone();
     net.solve_with(r#"kind = "vbd", substeps = 1, iterations = 2000, acceleration = 0"#);
     let report = net.advance(h).expect("a step");
-    // Sweeps end at 1e-10 of the shortest edge, of about 0.1 m.
-    assert!(report.iterations < 2000 && report.residual <= 2e-11, "stationary: {:.1e}", report.residual);
+    // Sweeps end where nothing moves, at rounding.
+    assert!(report.iterations < 2000 && report.residual <= 1e-15, "stationary: {:.1e}", report.residual);
     let found = objective(&net, &before.positions, &before.velocities, h);
     net.state.positions = exact;
     let best = objective(&net, &before.positions, &before.velocities, h);
