@@ -77,7 +77,7 @@ where
         let start = context.clock.seconds();
         self.load(context.model, state, dt);
         let loaded = context.clock.seconds();
-        let (mut stages, residual) = self.run(context, dt)?;
+        let (mut stages, residual, contacts) = self.run(context, dt)?;
         let solved = context.clock.seconds();
         if let Some(vertex) = self.frame.non_finite() {
             return Err(StepError::non_finite(context.model, vertex));
@@ -90,6 +90,7 @@ where
             iterations: substeps.saturating_mul(iterations),
             residual,
             stages,
+            contacts,
             stable_step: None,
         })
     }
@@ -115,23 +116,24 @@ where
         self.multipliers.resize(multipliers, R::ZERO);
     }
 
-    /// Runs all substeps; returns the profile and the residual.
-    fn run(&mut self, context: &Context<'_>, dt: f64) -> Result<(Stages, f64), StepError> {
+    /// Runs all substeps; returns the profile, the residual and the number of contacts.
+    fn run(&mut self, context: &Context<'_>, dt: f64) -> Result<(Stages, f64, u64), StepError> {
         let substeps = self.plan.substeps as usize;
         let step = dt / f64::from(self.plan.substeps);
         if !self.frame.separates() {
-            return Ok(self.run_some(context, step, 0..substeps));
+            let (stages, residual) = self.run_some(context, step, 0..substeps);
+            return Ok((stages, residual, 0));
         }
-        let (mut sum, mut residual) = (Stages::default(), 0.0);
+        let (mut sum, mut residual, mut contacts) = (Stages::default(), 0.0, 0);
         for s in 0..substeps {
             let stages;
             (stages, residual) = self.run_some(context, step, s..s + 1);
             sum.add(&stages);
             let start = context.clock.seconds();
-            self.frame.separate(context, step, s)?;
+            contacts += self.frame.separate(context, step, s)?.contacts as u64;
             sum.collide += context.clock.seconds() - start;
         }
-        Ok((sum, residual))
+        Ok((sum, residual, contacts))
     }
 
     /// Runs some of the substeps; where cloth is kept from cloth, that and the velocities are still to come.

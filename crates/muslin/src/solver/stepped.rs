@@ -145,14 +145,14 @@ impl Motion {
 }
 
 impl Motion {
-    /// Cloth out of cloth: the velocity changes by what the position does.
+    /// Cloth out of cloth: the velocity changes by what the position does. Says how many pairs were pushed apart.
     fn separate(
         &mut self,
         separation: &mut Separation,
         context: &Context<'_>,
         (obstacles, time): (&[Obstacle], f64),
         step: f64,
-    ) -> Result<(), StepError> {
+    ) -> Result<u64, StepError> {
         separation.lead(context.model, time);
         separation.end.clone_from(&self.positions);
         separation.inverse_masses.clone_from(&self.inverse_masses);
@@ -165,10 +165,10 @@ impl Motion {
         self.take(separation, step);
         self.collide(context.model, obstacles, step);
         separation.end.clone_from(&self.positions);
-        separation.hold(context)?;
+        let separated = separation.hold(context)?;
         self.take(separation, step);
         separation.start[..self.positions.len()].copy_from_slice(&self.positions);
-        Ok(())
+        Ok(separated.contacts as u64)
     }
 
     /// Takes over the positions of a separation.
@@ -247,7 +247,8 @@ impl<S: Scheme> Solver for Stepped<S> {
             watch.lap(&mut stages.solve);
             self.motion.collide(model, obstacles, step);
             if let Some(separation) = &mut self.separation {
-                self.motion.separate(separation, context, (obstacles, self.script.time_after(s as usize)), step)?;
+                let bodies = (obstacles, self.script.time_after(s as usize));
+                report.contacts += self.motion.separate(separation, context, bodies, step)?;
             }
             self.scheme.end(&self.motion);
             watch.lap(&mut stages.collide);

@@ -141,7 +141,7 @@ impl Solver for Symplectic {
         let arm_counts = self.pulls.iter().map(|pull| pull.stream.arm_count());
         self.frame.load(context.model, state, (dt, self.substeps), arm_counts);
         let loaded = context.clock.seconds();
-        let mut stages = self.run(context, step)?;
+        let (mut stages, contacts) = self.run(context, step)?;
         let solved = context.clock.seconds();
         if step > limit {
             let leaps = diverged(context.model, |vertex| self.frame.velocity(vertex), step);
@@ -159,26 +159,27 @@ impl Solver for Symplectic {
             iterations: self.substeps,
             residual: 0.0,
             stages,
+            contacts,
             stable_step: limit.is_finite().then_some(limit),
         })
     }
 }
 
 impl Symplectic {
-    /// Runs all substeps; returns the profile.
-    fn run(&mut self, context: &Context<'_>, step: f64) -> Result<Stages, StepError> {
+    /// Runs all substeps; returns the profile and the number of contacts.
+    fn run(&mut self, context: &Context<'_>, step: f64) -> Result<(Stages, u64), StepError> {
         let substeps = self.substeps as usize;
         if !self.frame.separates() {
-            return Ok(self.run_some(context, step, 0..substeps));
+            return Ok((self.run_some(context, step, 0..substeps), 0));
         }
-        let mut sum = Stages::default();
+        let (mut sum, mut contacts) = (Stages::default(), 0);
         for s in 0..substeps {
             sum.add(&self.run_some(context, step, s..s + 1));
             let start = context.clock.seconds();
-            self.frame.separate(context, step, s)?;
+            contacts += self.frame.separate(context, step, s)?.contacts as u64;
             sum.collide += context.clock.seconds() - start;
         }
-        Ok(sum)
+        Ok((sum, contacts))
     }
 
     /// Runs some of the substeps; where cloth is kept from cloth, that is still to come.
