@@ -47,7 +47,7 @@ pub(crate) fn plan(arguments: &RunArguments) -> Result<(Plan, Simulation), Failu
     let mut parsed = file.parse(&arguments.changes)?;
     file.check_memory(&parsed)?;
     let mut warnings = mem::take(&mut parsed.warnings);
-    let mut meshes = MeshFiles::new(file.folder());
+    let mut meshes = file.mesh_files();
     let threads = arguments.threads.map_or_else(all_cores, usize::from);
     let simulation = meshes.simulation(&parsed.scene, threads).map_err(|error| match error {
         SetupError::Scene(problems) => {
