@@ -5,7 +5,7 @@
 //! tower   the built-in scene, as it is: twenty sheets on top of each other, nearly nothing but contact
 //! ```
 //!
-//! A fall through the air has no contact, so the clock starts when there are folds. A fine cloth would take long to get there: the scene is
+//! A fall through the air has no contact, nor has a cloth that is flung out, so the clock starts when there are folds. A fine cloth would take long to get there: the scene is
 //! run with a coarse cloth, which is then refined, each cell into four, with a few frames after each time to come to rest. The
 //! refined cloth lies exactly in the coarse one, triangle by triangle, so nothing cuts anything and everything is at least as far apart as
 //! it has to be.
@@ -56,10 +56,11 @@ impl Subject {
         }
     }
 
-    /// The frame in which there is much contact: the ball has turned once; the last sheet has landed.
+    /// The frame in which there is much contact: the ball comes to rest, and the cloth, flung out until then, falls into folds; the last sheet
+    /// has landed.
     fn folded(self) -> usize {
         match self {
-            Self::Twirl => 120,
+            Self::Twirl => 198,
             Self::Tower => 40,
         }
     }
