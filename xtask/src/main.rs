@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a chore talks to the person who runs it")]
 
 mod gallery;
+mod peers;
 mod readers;
 mod referee;
 mod shell;
@@ -44,6 +45,12 @@ const COMMANDS: &[Command] = &[
         arguments: "[SCENE…]",
         summary: "renders the pictures of the built-in scenes into docs/gallery",
         run: gallery::run,
+    },
+    Command {
+        name: "peers",
+        arguments: "[--sizes 32,64,100] [--only muslin,rapier,blender] [--budget SECONDS]",
+        summary: "runs one folding scene in Muslin, Rapier and Blender, and compares cost, strain and cuts",
+        run: peers::run,
     },
     Command {
         name: "validate",

@@ -20,7 +20,7 @@ const FORMATS: &str = "npy,obj,ply,pc2,glb,usd";
 /// Runs the stage; says what had to be skipped, if anything.
 pub(crate) fn run() -> Result<Option<String>, Failure> {
     let scripts = root().join(SCRIPTS);
-    let python = environment(&scripts.join("requirements.txt"))?;
+    let python = environment("python", &scripts.join("requirements.txt"))?;
     let skipped = validator(&scripts)?;
 
     let sample = fresh(&target().join("readers/sample"))?;
@@ -44,9 +44,9 @@ pub(crate) fn run() -> Result<Option<String>, Failure> {
     Ok(skipped)
 }
 
-/// The Python of an environment in which the requirements are installed; made or brought up to date if need be.
-pub(crate) fn environment(requirements: &Path) -> Result<PathBuf, Failure> {
-    let folder = target().join("python");
+/// The Python of the environment of this name, in which the requirements are installed; made or brought up to date if need be.
+pub(crate) fn environment(name: &str, requirements: &Path) -> Result<PathBuf, Failure> {
+    let folder = target().join(name);
     let python = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
     let stamp = folder.join("requirements.stamp");
     let wanted = fs::read_to_string(requirements).map_err(on(requirements))?;

@@ -46,6 +46,8 @@ const CASES: &[Case] = &[
         settings: &["cloth.0.grid.cells=[24,10]", "fps=1000", "solver.substeps=1"],
         expected: "free",
     },
+    // A body that is a mesh and moves.
+    Case { name: "tunic", scene: "tunic", frames: 75, settings: &["solver.substeps=30"], expected: "none" },
     Case {
         name: "twist_without",
         scene: "twist",
@@ -88,7 +90,7 @@ pub(crate) fn judge_scenes() -> Result<(), Failure> {
 }
 
 fn python() -> Result<std::path::PathBuf, Failure> {
-    environment(&root().join("xtask/python/readers/requirements.txt"))
+    environment("python", &root().join("xtask/python/readers/requirements.txt"))
 }
 
 fn simulate<'a>(scene: &str, out: &Path, arguments: impl IntoIterator<Item = &'a str>) -> Result<(), Failure> {

@@ -7,6 +7,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use muslin::scene::{MAX_FRAMES, Override};
 use muslin_io::FORMATS;
 
+use crate::bench::Subject as ContactScene;
+
 /// Most threads: beyond this no sweep of a cloth has work for one more.
 const MOST_THREADS: i64 = 256;
 
@@ -201,6 +203,9 @@ pub(crate) struct CompareArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct BenchArguments {
+    /// Instead of speed without contact: what self-contact costs, in a cloth that is wound into folds and in a tower of sheets.
+    #[arg(value_enum, value_name = "contact", conflicts_with = "quality")]
+    pub(crate) what: Option<BenchSubject>,
     /// Instead of speed: what each solver asks for a stiff sheet within 1 % of strain and 2 cm of the converged motion.
     /// Takes minutes; --sizes 64,128,256 is the usual choice.
     #[arg(long, conflicts_with_all = ["quick", "csv"])]
@@ -217,16 +222,16 @@ pub(crate) struct BenchArguments {
         value_parser = ["explicit", "xpbd", "pbd", "newton", "vbd", "projective"]
     )]
     pub(crate) solvers: Vec<String>,
-    /// Vertices along a side of the sheets.
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        value_parser = clap::value_parser!(u32).range(2..=4096),
-        default_value = "128,512,1024"
-    )]
+    /// Vertices along a side of the sheets [default: 128,512,1024; contact: 100,200,400].
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(2..=4096))]
     pub(crate) sizes: Vec<u32>,
-    /// Numbers of threads [default: one, and all cores].
+    /// Scenes that `contact` measures.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_enum, requires = "what", default_values_t = [ContactScene::Tower, ContactScene::Twirl])]
+    pub(crate) scenes: Vec<ContactScene>,
+    /// Frames that `contact` measures at each size [default: 12].
+    #[arg(long, value_name = "N", requires = "what", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub(crate) frames: Option<u16>,
+    /// Numbers of threads [default: one, and all cores; contact: one].
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS))]
     pub(crate) threads: Vec<u16>,
     /// A rough answer in seconds: small sheets, few frames.
@@ -238,6 +243,12 @@ pub(crate) struct BenchArguments {
     /// Writes the measurements to standard output as one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BenchSubject {
+    /// Self-contact.
+    Contact,
 }
 
 /// Whatever is typed after a command that is not there yet.

@@ -5,21 +5,27 @@
 pub(crate) struct Builtin {
     pub(crate) name: &'static str,
     pub(crate) text: &'static str,
+    /// The files that it names, by their paths from the folder of the scene.
+    pub(crate) files: &'static [(&'static str, &'static [u8])],
 }
 
 /// What is simulated where nothing else is named.
 pub(crate) const DEFAULT: &str = "drape";
 
 macro_rules! builtins {
-    ($($name:literal),* $(,)?) => {
-        &[$(Builtin { name: $name, text: include_str!(concat!("../../../scenes/", $name, ".toml")) }),*]
+    ($($name:literal $([$($file:literal),*])?),* $(,)?) => {
+        &[$(Builtin {
+            name: $name,
+            text: include_str!(concat!("../../../scenes/", $name, ".toml")),
+            files: &[$($(($file, include_bytes!(concat!("../../../scenes/", $file)))),*)?],
+        }),*]
     };
 }
 
 /// Every built-in scene, in the order in which a person is shown them.
 pub(crate) const BUILTINS: &[Builtin] = builtins![
     "drape", "hanging", "flag", "curtain", "box_edge", "twist", "swing", "sleeve", "twirl", "tower", "ring", "spike",
-    "bar", "press"
+    "bar", "press", "tunic" ["tunic/tunic.obj", "tunic/body.obj", "tunic/body.npy"],
 ];
 
 impl Builtin {
@@ -68,7 +74,7 @@ mod tests {
         assert_eq!(
             unknown("drap", "neither a built-in scene nor a file"),
             "\"drap\" is neither a built-in scene nor a file; did you mean \"drape\"? the built-in scenes are \
-             drape, hanging, flag, curtain, box_edge, twist, swing, sleeve, twirl, tower, ring, spike, bar, press"
+             drape, hanging, flag, curtain, box_edge, twist, swing, sleeve, twirl, tower, ring, spike, bar, press, tunic"
         );
         assert!(!unknown("xyz", "no scene").contains("mean"));
     }

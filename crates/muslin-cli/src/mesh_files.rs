@@ -29,9 +29,16 @@ pub(crate) struct MeshFiles {
 }
 
 impl MeshFiles {
-    /// Paths start from `folder`.
-    pub(crate) fn new(folder: PathBuf) -> Self {
-        Self { folder, contents: BTreeMap::new(), frames: BTreeMap::new(), animated: BTreeMap::new() }
+    /// Paths start from `folder`; what is `known` is not looked for there.
+    pub(crate) fn new(folder: PathBuf, known: &[(&str, &[u8])]) -> Self {
+        let keep = |(name, bytes): &(&str, &[u8])| ((*name).to_owned(), bytes.to_vec());
+        let is_frames = |(name, _): &&(&str, &[u8])| Path::new(name).extension().is_some_and(|end| end == "npy");
+        Self {
+            folder,
+            contents: known.iter().filter(|file| !is_frames(file)).map(keep).collect(),
+            frames: known.iter().filter(is_frames).map(keep).collect(),
+            animated: BTreeMap::new(),
+        }
     }
 
     /// The mesh of a file, or one sentence about why there is none.

@@ -13,6 +13,7 @@ use crate::builtin::{self, Builtin};
 use crate::failure::{Failure, cannot_read};
 use crate::findings::Findings;
 use crate::memory;
+use crate::mesh_files::MeshFiles;
 
 /// The text of a scene, and where it is from.
 #[derive(Debug)]
@@ -22,6 +23,8 @@ pub(crate) struct SceneFile {
     text: String,
     /// `None` for a built-in scene.
     pub(crate) path: Option<PathBuf>,
+    /// Files that come with a built-in scene.
+    files: &'static [(&'static str, &'static [u8])],
 }
 
 /// A scene without errors.
@@ -51,7 +54,12 @@ impl SceneFile {
     pub(crate) fn open(name: &str) -> Result<Self, Failure> {
         let looks_like_path = name.ends_with(".toml") || name.contains(['/', std::path::MAIN_SEPARATOR]);
         match Builtin::find(name).filter(|_| !looks_like_path) {
-            Some(scene) => Ok(Self { label: format!("built-in {name}"), text: scene.text.to_owned(), path: None }),
+            Some(scene) => Ok(Self {
+                label: format!("built-in {name}"),
+                text: scene.text.to_owned(),
+                path: None,
+                files: scene.files,
+            }),
             None if looks_like_path || Path::new(name).is_file() => Self::read(name),
             None => Err(Failure::Usage(builtin::unknown(name, "neither a built-in scene nor a file"))),
         }
@@ -66,7 +74,7 @@ impl SceneFile {
             _ => cannot_read(&path, error).into(),
         })?;
         match String::from_utf8(bytes) {
-            Ok(text) => Ok(Self { label: name.to_owned(), text, path: Some(path) }),
+            Ok(text) => Ok(Self { label: name.to_owned(), text, path: Some(path), files: &[] }),
             Err(error) => Err(not_text(name, error.as_bytes(), error.utf8_error().valid_up_to())),
         }
     }
@@ -74,6 +82,11 @@ impl SceneFile {
     /// The folder that the paths of its meshes start from.
     pub(crate) fn folder(&self) -> PathBuf {
         self.path.as_deref().and_then(Path::parent).unwrap_or(Path::new("")).to_owned()
+    }
+
+    /// The meshes that it names.
+    pub(crate) fn mesh_files(&self) -> MeshFiles {
+        MeshFiles::new(self.folder(), self.files)
     }
 
     /// The scene with everything the command line changes in it.

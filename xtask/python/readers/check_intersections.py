@@ -2,8 +2,9 @@
 
     python check_intersections.py OUT_DIR none|some|free|untangled
 
-OUT_DIR is a folder as `muslin run` writes it, with `<cloth>.npy` and `<cloth>.obj` of every cloth. All cloths are looked at
-together, frame by frame, in the positions as they are in the files. `none` expects that no frame has an edge through a triangle, and
+OUT_DIR is a folder as `muslin run` writes it, with `<cloth>.npy` and `<cloth>.obj` of every cloth, and the same of bodies that are
+meshes (those that stand still have no `.npy`). All are looked at together, frame by frame, in the positions as they are in the files; a body that
+cuts itself counts too. `none` expects that no frame has an edge through a triangle, and
 `some` that at least one has: a referee that never whistles is none. `free` is `none`, and also that nothing passes through anything
 on the straight way from each frame to the next; it is for runs of which every substep is a frame.
 `untangled` expects edges through triangles in the first frame, and none from the frame on from which the report says so. Prints a line, and the exit code is
@@ -19,13 +20,20 @@ import numpy as np
 
 
 def read_run(folder: Path) -> tuple[np.ndarray, np.ndarray]:
-    """The frames of all cloths side by side, and their triangles."""
+    """The frames of all cloths and bodies side by side, and their triangles."""
     report = json.loads((folder / "report.json").read_text())
+    stems = [cloth.get("file_stem", cloth["name"]) for cloth in report["cloths"]]
+    bodies = [Path(file).stem for file in report["files"] if file.endswith(".obj") and "/" not in file]
+    stems += [body for body in bodies if body not in stems]
     frames, triangles, first = [], [], 0
-    for cloth in report["cloths"]:
-        stem = cloth.get("file_stem", cloth["name"])
-        frames.append(np.load(folder / f"{stem}.npy", allow_pickle=False).astype(np.float64))
-        faces = [line.split()[1:] for line in (folder / f"{stem}.obj").read_text().splitlines() if line.startswith("f ")]
+    for stem in stems:
+        lines = (folder / f"{stem}.obj").read_text().splitlines()
+        if (folder / f"{stem}.npy").exists():
+            frames.append(np.load(folder / f"{stem}.npy", allow_pickle=False).astype(np.float64))
+        else:
+            still = [[float(number) for number in line.split()[1:4]] for line in lines if line.startswith("v ")]
+            frames.append(np.repeat(np.array(still)[None], len(frames[0]), axis=0))
+        faces = [line.split()[1:] for line in lines if line.startswith("f ")]
         triangles.append(np.array([[int(corner.split("/")[0]) - 1 for corner in face] for face in faces]) + first)
         first += frames[-1].shape[1]
     return np.concatenate(frames, axis=1), np.concatenate(triangles)

@@ -104,6 +104,9 @@ pub(super) fn key<'a>(text: &'a str, table: &str, name: &str) -> Option<(&'a str
 pub(super) fn every_crate_takes_workspace_lints(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (path, text) in tree.texts().filter(|(path, _)| path.ends_with("/Cargo.toml")) {
+        if text.lines().any(|line| line.trim() == "[workspace]") {
+            continue; // a workspace of its own
+        }
         let takes = key(text, "lints", "workspace").or_else(|| key(text, "", "lints.workspace"));
         if takes.is_none_or(|(value, _)| value != "true") {
             findings.push(Finding::new(path, 1, "without the workspace's lints; add [lints] with workspace = true"));

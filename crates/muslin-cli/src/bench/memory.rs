@@ -34,7 +34,7 @@ pub(crate) fn measure(side: u32) -> Result<Vec<Row>, Failure> {
 }
 
 /// Bytes of a line of `/proc/self/status`, which counts in KiB.
-fn status(key: &str) -> Option<f64> {
+pub(super) fn status(key: &str) -> Option<f64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))?;
     Some(1024.0 * line.split_whitespace().next()?.parse::<f64>().ok()?)

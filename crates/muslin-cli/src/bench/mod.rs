@@ -3,12 +3,14 @@
 //! Throughput alone misleads: a sweep that is twice as fast and leaves twice the strain has won nothing. So every sheet
 //! is reported with the strain it was left with.
 
+mod contact;
 mod machine;
 mod memory;
 mod quality;
 mod setup;
 mod sheet;
 
+pub(crate) use contact::{ContactRow, Plan as ContactPlan, Subject, measure as measure_contact};
 pub(crate) use machine::Machine;
 pub(crate) use memory::measure as measure_memory;
 pub(crate) use quality::{Plan as QualityPlan, Trial, converge, measure as measure_quality};
@@ -22,7 +24,7 @@ use serde::Serialize;
 /// One quantity that was measured: a row of the table of all machines.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Row {
-    /// `setup`, `memory`, or the bending model of a sheet.
+    /// `setup`, `memory`, the bending model of a sheet, or the scene of a measurement of contact.
     pub(crate) subject: &'static str,
     pub(crate) vertices: usize,
     pub(crate) threads: usize,

@@ -5,6 +5,8 @@
 //! setup    each step from a mesh to elements in colours, and reading as many vertices from a file
 //! sheets   distance bending at every size, the other models at the smallest
 //! ```
+//!
+//! `--quality` and `contact` measure something else instead.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -13,8 +15,8 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::args::BenchArguments;
-use crate::bench::{self, Bend, Machine, QualityPlan, Row, SheetPlan, Trial};
+use crate::args::{BenchArguments, BenchSubject};
+use crate::bench::{self, Bend, ContactPlan, ContactRow, Machine, QualityPlan, Row, SheetPlan, Subject, Trial};
 use crate::console::{note, say};
 use crate::failure::{Failure, cannot_write};
 use crate::session::all_cores;
@@ -23,6 +25,11 @@ use crate::table::Table;
 /// Vertices along a side of the sheet whose setup is measured: a million in all.
 const SETUP_SIDE: u32 = 1024;
 const QUICK_SIDE: u32 = 128;
+/// Vertices along a side of the sheets where none are named.
+const SIDES: &[u32] = &[128, 512, 1024];
+const CONTACT_SIDES: &[u32] = &[100, 200, 400];
+const QUICK_CONTACT_SIDE: u32 = 48;
+const CONTACT_FRAMES: u16 = 12;
 
 pub(super) fn bench(arguments: &BenchArguments) -> Result<(), Failure> {
     let machine = Machine::this();
@@ -33,6 +40,9 @@ pub(super) fn bench(arguments: &BenchArguments) -> Result<(), Failure> {
     };
     if !arguments.json {
         say(&machine)?;
+    }
+    if arguments.what == Some(BenchSubject::Contact) {
+        return contact(arguments, &machine, progress);
     }
     if arguments.quality {
         return quality(arguments, &machine, progress);
@@ -52,7 +62,7 @@ pub(super) fn bench(arguments: &BenchArguments) -> Result<(), Failure> {
 fn quality(arguments: &BenchArguments, machine: &Machine, progress: impl Fn(&str)) -> Result<(), Failure> {
     let threads = arguments.threads.first().copied().map_or_else(all_cores, usize::from);
     let mut trials = Vec::new();
-    for side in arguments.sizes.iter().copied().collect::<BTreeSet<u32>>() {
+    for side in sides(arguments, SIDES) {
         progress(&format!("the converged motion of {side} × {side}"));
         let converged = bench::converge(side, threads)?;
         let report = |trial: &Trial| progress(&format!("{side} × {side}: {} done", trial.solver));
@@ -83,6 +93,82 @@ fn quality(arguments: &BenchArguments, machine: &Machine, progress: impl Fn(&str
     ))
 }
 
+/// The sizes asked for, or else these.
+fn sides(arguments: &BenchArguments, otherwise: &[u32]) -> BTreeSet<u32> {
+    let given = &arguments.sizes;
+    if given.is_empty() { otherwise } else { given }.iter().copied().collect()
+}
+
+/// What self-contact costs.
+fn contact(arguments: &BenchArguments, machine: &Machine, progress: impl Fn(&str)) -> Result<(), Failure> {
+    let sides = if arguments.quick { BTreeSet::from([QUICK_CONTACT_SIDE]) } else { sides(arguments, CONTACT_SIDES) };
+    let frames = usize::from(arguments.frames.unwrap_or(if arguments.quick { 3 } else { CONTACT_FRAMES }));
+    let threads: BTreeSet<u16> =
+        if arguments.threads.is_empty() { BTreeSet::from([1]) } else { arguments.threads.iter().copied().collect() };
+    let mut subjects = Vec::new();
+    for &scene in &arguments.scenes {
+        // The tower has one size.
+        let sides = if scene == Subject::Tower { BTreeSet::from([0]) } else { sides.clone() };
+        subjects.extend(sides.into_iter().map(|side| (scene, side)));
+    }
+    let mut rows = Vec::new();
+    for (subject, side) in subjects {
+        for &threads in &threads {
+            let plan = ContactPlan { subject, side, threads: usize::from(threads), frames };
+            rows.push(bench::measure_contact(&plan, &progress)?);
+        }
+    }
+    if let Some(path) = &arguments.csv {
+        write_csv(path, machine, &rows.iter().flat_map(ContactRow::rows).collect::<Vec<Row>>())?;
+    }
+    if arguments.json {
+        return say(format_args!("{:#}", json!({ "machine": machine, "contact": rows })));
+    }
+    print_contact(&rows)
+}
+
+fn print_contact(rows: &[ContactRow]) -> Result<(), Failure> {
+    let heading = [
+        "scene",
+        "vertices",
+        "threads",
+        "ms/frame",
+        "without",
+        "contact/rest",
+        "contacts",
+        "µs each",
+        "B/vertex",
+        "strain max",
+        "mean",
+        "cuts",
+        "frames",
+    ];
+    let mut table = Table::new(heading, &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+    for row in rows {
+        table.row([
+            row.scene.to_owned(),
+            row.vertices.to_string(),
+            row.threads.to_string(),
+            format!("{:.1}", row.frame_ms),
+            format!("{:.1}", row.without_ms),
+            format!("{:.2}", row.ratio),
+            format!("{:.0}", row.contacts),
+            format!("{:.2}", row.contact_us),
+            row.peak_bytes.map_or_else(|| "–".to_owned(), |bytes| format!("{bytes:.0}")),
+            format!("{:.1} %", 100.0 * row.max_strain),
+            format!("{:.2} %", 100.0 * row.mean_strain),
+            row.intersections.map_or_else(|| "–".to_owned(), |cuts| cuts.to_string()),
+            format!("{} to {}", row.first_frame, row.first_frame + row.frames - 1),
+        ]);
+    }
+    say(format_args!(
+        "\n{table}\n\n  without: the same frames, from the same states, without self-contact; contact/rest: what contact adds to them\n  \
+         contacts: pairs pushed apart in a substep, of {} a frame; µs each: what contact adds, for one pair in one substep\n  \
+         twirl is folded coarse, refined and settled; the thickness is in proportion to the edges",
+        rows.first().map_or(0, |row| row.substeps)
+    ))
+}
+
 /// What is measured.
 struct Scope {
     setup_side: u32,
@@ -99,7 +185,7 @@ impl Scope {
             if arguments.threads.is_empty() { BTreeSet::from([1, all_cores()]) } else { given.collect() };
         Self {
             setup_side: if quick { QUICK_SIDE } else { SETUP_SIDE },
-            sides: if quick { BTreeSet::from([QUICK_SIDE]) } else { arguments.sizes.iter().copied().collect() },
+            sides: if quick { BTreeSet::from([QUICK_SIDE]) } else { sides(arguments, SIDES) },
             threads: threads.into_iter().collect(),
             is_quick: quick,
         }

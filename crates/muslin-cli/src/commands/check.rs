@@ -14,7 +14,6 @@ use crate::args::CheckArguments;
 use crate::console::{note, say};
 use crate::failure::Failure;
 use crate::memory;
-use crate::mesh_files::MeshFiles;
 use crate::scene_file::SceneFile;
 use crate::session::report;
 use crate::words::count;
@@ -47,7 +46,7 @@ struct Sound {
 fn examine(file: &SceneFile, arguments: &CheckArguments) -> Result<Sound, Failure> {
     let mut parsed = file.parse(&arguments.changes)?;
     file.check_memory(&parsed)?;
-    let mut meshes = MeshFiles::new(file.folder());
+    let mut meshes = file.mesh_files();
     let mut warnings = mem::take(&mut parsed.warnings);
     match meshes.compile(&parsed.scene) {
         Ok(compiled) => {

@@ -27,7 +27,7 @@ pub(super) fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
     let parsed = file.parse(&arguments.changes)?;
     let field = compare::gather(arguments, &file, &parsed)?;
     let folder = folder(arguments, &parsed)?;
-    let mut meshes = MeshFiles::new(file.folder());
+    let mut meshes = file.mesh_files();
     let vertices = vertices(&file, &parsed, &mut meshes)?;
     if !is_silent && !parsed.warnings.is_empty() {
         note(file.findings(parsed.warnings.clone()));

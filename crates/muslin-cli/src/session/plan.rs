@@ -48,7 +48,7 @@ pub(crate) fn plan(arguments: &RunArguments) -> Result<(Plan, Simulation), Failu
     let mut parsed = file.parse(&arguments.changes)?;
     file.check_memory(&parsed)?;
     let mut warnings = mem::take(&mut parsed.warnings);
-    let mut meshes = MeshFiles::new(file.folder());
+    let mut meshes = file.mesh_files();
     let threads = arguments.threads.map_or_else(all_cores, usize::from);
     let out = arguments.out.clone().unwrap_or_else(|| Path::new("out").join(&parsed.scene.name));
     let folder = Folder::new(out);

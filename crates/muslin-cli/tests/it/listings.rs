@@ -13,7 +13,7 @@ fn scenes_are_listed_and_written() {
         names,
         [
             "drape", "hanging", "flag", "curtain", "box_edge", "twist", "swing", "sleeve", "twirl", "tower", "ring",
-            "spike", "bar", "press"
+            "spike", "bar", "press", "tunic"
         ]
     );
     assert_eq!(
@@ -23,9 +23,21 @@ fn scenes_are_listed_and_written() {
     assert!(place.text("hanging.toml").starts_with("# "));
     place.succeed("scenes --write flag --out mine.toml");
     place.succeed("check mine.toml");
+    place.succeed("scenes --write tunic");
+    place.succeed("check tunic.toml");
     let again = place.run("scenes --write hanging");
     let expected = "error: hanging.toml exists already; give another file with --out\n";
     assert_eq!((again.code, again.err.as_str()), (Some(1), expected), "nobody's work is overwritten");
+}
+
+#[test]
+fn a_built_in_scene_with_meshes_runs_from_the_program_alone() {
+    let place = Place::empty();
+    place.succeed("run tunic --frames 2 --preview none --formats npy --out out");
+    let report: Value = serde_json::from_str(&place.text("out/report.json")).expect("a report");
+    assert_eq!(report["frames"][1]["intersections"], 0);
+    // What it wrote runs again.
+    place.succeed("check out/scene.toml");
 }
 
 #[test]
@@ -158,4 +170,20 @@ fn a_bench_measures_and_writes_its_table() {
     assert!(rows.iter().all(|row| row["best"].as_f64().is_some_and(|best| best >= 0.0)), "{rows:?}");
     let csv = place.text("results/here.csv");
     assert_eq!(csv.lines().count(), rows.len() + 1);
+}
+
+#[test]
+fn a_bench_of_contact_measures_folds() {
+    let place = Place::empty();
+    let said = place.succeed("bench contact --scenes twirl --sizes 20 --frames 2 --json --csv contact.csv");
+    let answer: Value = serde_json::from_str(&said.out).expect("one object");
+    let rows = answer["contact"].as_array().expect("rows");
+    assert_eq!(rows.iter().map(|row| row["scene"].as_str()).collect::<Vec<_>>(), [Some("twirl")]);
+    for row in rows {
+        for key in ["frame_ms", "without_ms", "contacts", "contact_us"] {
+            assert!(row[key].as_f64().is_some_and(|number| number > 0.0), "{key}: {row}");
+        }
+        assert_eq!((&row["frames"], &row["intersections"]), (&json!(2), &json!(0)), "{row}");
+    }
+    assert!(place.text("contact.csv").contains(",twirl,"), "the same as a table");
 }

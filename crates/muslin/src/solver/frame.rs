@@ -97,6 +97,11 @@ impl<R: Real> Frame<R> {
         self.separation.is_some()
     }
 
+    /// Pairs that were pushed apart since the start of the frame, summed over substeps.
+    pub(super) fn contacts(&self) -> u64 {
+        self.separation.as_ref().map_or(0, |separation| separation.pushed())
+    }
+
     /// What contact has taken from the motion since the start of the frame.
     pub(super) fn restraint(&self) -> Restraint {
         self.separation.as_ref().map_or_else(Restraint::default, |separation| separation.restraint())

@@ -93,6 +93,8 @@ pub struct StepReport {
     pub residual: f64,
     /// The longest step with which an explicit solver is stable, in s.
     pub stable_step: Option<f64>,
+    /// Pairs of a vertex and a triangle or of two edges, of cloth and cloth or of cloth and a mesh, that were pushed apart, summed over substeps.
+    pub contacts: u64,
     /// What contact with cloth and meshes took from the motion.
     pub restraint: Restraint,
     /// Time spent in each stage.

@@ -89,6 +89,7 @@ where
             substeps,
             iterations: substeps.saturating_mul(iterations),
             residual,
+            contacts: self.frame.contacts(),
             restraint: self.frame.restraint(),
             stages,
             stable_step: None,

@@ -77,6 +77,8 @@ pub(super) struct Separation {
     origin: Vec<Vec3<f64>>,
     /// What was taken from the motion of the frame.
     restraints: Restraints,
+    /// Pairs pushed apart since the start of the frame, summed over substeps.
+    pushed: u64,
     /// Where something cuts or touches at the start.
     tangle: Option<Box<Tangle>>,
 }
@@ -116,6 +118,7 @@ impl Separation {
             whole: Vec::new(),
             origin: Vec::new(),
             restraints: Restraints::default(),
+            pushed: 0,
             tangle: model.is_tangled.then(Box::default),
         })
     }
@@ -127,6 +130,7 @@ impl Separation {
         self.start.extend_from_slice(positions);
         model.bodies.iter().for_each(|body| body.extend_positions(time, &mut self.start));
         self.restraints.begin(positions.len());
+        self.pushed = 0;
         if let Some(tangle) = &mut self.tangle {
             tangle.begin(model, &self.start, is_continued);
         }
@@ -135,6 +139,11 @@ impl Separation {
     /// Ends a substep at `time`, in s, once [`start`](Self::start) holds where it ended.
     pub(super) fn settle(&mut self, model: &Model, time: f64) -> Result<(), StepError> {
         self.tangle.as_mut().map_or(Ok(()), |tangle| tangle.settle(model, &self.start, time))
+    }
+
+    /// Pairs pushed apart since the start of the frame, summed over substeps.
+    pub(super) fn pushed(&self) -> u64 {
+        self.pushed
     }
 
     /// What was taken from the motion since the start of the frame.
@@ -189,6 +198,7 @@ impl Separation {
         self.margin = self.margin();
         self.look(context);
         self.find_contacts(context);
+        self.pushed += self.contacts.len() as u64;
         let Self { contacts, end, lifts, inverse_masses, supports, start, .. } = self;
         let tangle = self.tangle.as_deref().filter(|tangle| !tangle.is_free());
         if contacts.is_empty() && tangle.is_none() {

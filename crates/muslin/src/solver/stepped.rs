@@ -271,6 +271,7 @@ impl<S: Scheme> Solver for Stepped<S> {
         self.scheme.remember(&mut state.history);
         state.time += dt;
         if let Some(separation) = &self.separation {
+            report.contacts = separation.pushed();
             report.restraint = separation.restraint();
         }
         watch.lap(&mut stages.update);

@@ -146,6 +146,7 @@ impl Solver for Symplectic {
             substeps: self.substeps,
             iterations: self.substeps,
             residual: 0.0,
+            contacts: self.frame.contacts(),
             restraint: self.frame.restraint(),
             stages,
             stable_step: limit.is_finite().then_some(limit),

@@ -1,0 +1,329 @@
+//! What self-contact costs, in frames that are full of it.
+//!
+//! ```text
+//! twirl   the built-in scene: a cloth is wound into folds by a ball. Refined, with the thickness in proportion to the edges
+//! tower   the built-in scene, as it is: twenty sheets on top of each other, nearly nothing but contact
+//! ```
+//!
+//! A fall through the air has no contact, nor has a cloth that is flung out, so the clock starts when there are folds. A fine cloth would take long to get there: the scene is
+//! run with a coarse cloth, which is then refined, each cell into four, with a few frames after each time to come to rest. The
+//! refined cloth lies exactly in the coarse one, triangle by triangle, so nothing cuts anything and everything is at least as far apart as
+//! it has to be.
+//!
+//! A frame is computed twice from the same state, with self-contact and without. The price of contact is the difference:
+//!
+//! ```text
+//! ratio            (with − without) / without
+//! µs a contact     (with − without) / pairs pushed apart, summed over the substeps
+//! ```
+//!
+//! Contact with the ball and the floor is in both.
+
+use std::fs;
+
+use clap::ValueEnum;
+use muslin::Simulation;
+use muslin::math::Vec3;
+use muslin::scene::{Override, parse};
+use muslin::solver::StepReport;
+use muslin::state::State;
+use serde::Serialize;
+
+use super::memory::status;
+use super::{Row, Samples};
+use crate::builtin::Builtin;
+use crate::failure::Failure;
+
+/// Cells along a side of the cloth before it is refined, at most.
+const COARSE_CELLS: u32 = 64;
+/// Frames after each refinement: new folds form, and layers sink to the thinner distance.
+const SETTLING_FRAMES: usize = 8;
+
+/// A scene to be measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Subject {
+    /// A cloth wound into folds.
+    Twirl,
+    /// Twenty sheets on top of each other.
+    Tower,
+}
+
+impl Subject {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Twirl => "twirl",
+            Self::Tower => "tower",
+        }
+    }
+
+    /// The frame in which there is much contact: the ball comes to rest, and the cloth, flung out until then, falls into folds; the last sheet
+    /// has landed.
+    fn folded(self) -> usize {
+        match self {
+            Self::Twirl => 198,
+            Self::Tower => 40,
+        }
+    }
+
+    /// How many cloths there are, with how many cells along a side, and their thickness, in m.
+    fn as_it_comes(self) -> (u32, u32, f64) {
+        match self {
+            Self::Twirl => (1, 44, 5e-3),
+            Self::Tower => (20, 6, 8e-3),
+        }
+    }
+
+    /// Cells of the cloths before refinement, and how often they are refined, for about `side`² vertices; the tower stays as it is.
+    fn cells(self, side: u32) -> (u32, u32) {
+        let (_, own_cells, _) = self.as_it_comes();
+        let cells = if self == Self::Tower { own_cells } else { side };
+        let mut refinements = 0;
+        while cells >> refinements > COARSE_CELLS {
+            refinements += 1;
+        }
+        (cells >> refinements, refinements)
+    }
+
+    fn simulation(self, cells: u32, has_contact: bool, threads: usize) -> Result<Simulation, Failure> {
+        let (cloths, own_cells, own_thickness) = self.as_it_comes();
+        let thickness = own_thickness * f64::from(own_cells) / f64::from(cells);
+        let mut changes =
+            vec![format!("contact.thickness={thickness:?}"), format!("contact.self_contact={has_contact}")];
+        changes.extend((0..cloths).map(|cloth| format!("cloth.{cloth}.grid.cells=[{cells},{cells}]")));
+        let changes: Result<Vec<Override>, String> = changes.iter().map(|change| Override::parse(change)).collect();
+        let builtin = Builtin::find(self.name()).ok_or_else(|| Failure::Failed(format!("no scene {}", self.name())))?;
+        let outcome = parse(builtin.text, &changes.map_err(Failure::Failed)?);
+        let scene = outcome.scene.ok_or_else(|| {
+            let findings: Vec<String> = outcome.findings.iter().map(|f| f.display("bench").to_string()).collect();
+            Failure::Failed(findings.join("\n"))
+        })?;
+        // Without a clock it uses the threads it is given and no fewer.
+        Simulation::new(&scene, threads, &mut |file| Err(format!("{file} is not needed")))
+            .map_err(|error| Failure::Failed(error.to_string()))
+    }
+}
+
+/// What is to be measured.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    pub(crate) subject: Subject,
+    /// Vertices along a side of the cloth of `twirl`, about.
+    pub(crate) side: u32,
+    pub(crate) threads: usize,
+    /// Measured frames.
+    pub(crate) frames: usize,
+}
+
+/// What contact cost in one scene at one size.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct ContactRow {
+    pub(crate) scene: &'static str,
+    pub(crate) vertices: usize,
+    pub(crate) threads: usize,
+    pub(crate) substeps: u32,
+    /// The first frame measured, and how many there were.
+    pub(crate) first_frame: usize,
+    pub(crate) frames: usize,
+    /// Milliseconds a frame, with self-contact and without it from the same states: the median, and the best.
+    pub(crate) frame_ms: f64,
+    pub(crate) best_frame_ms: f64,
+    pub(crate) without_ms: f64,
+    pub(crate) best_without_ms: f64,
+    /// What contact adds to the step, as part of the rest of it; from the sums over all frames.
+    pub(crate) ratio: f64,
+    /// Pairs pushed apart in a substep, on average.
+    pub(crate) contacts: f64,
+    /// Microseconds of contact for a pair in a substep.
+    pub(crate) contact_us: f64,
+    /// Memory at the peak, with contact, in bytes a vertex; only where the system says.
+    pub(crate) peak_bytes: Option<f64>,
+    pub(crate) max_strain: f64,
+    pub(crate) mean_strain: f64,
+    /// Pairs of triangles that cut each other at the end.
+    pub(crate) intersections: Option<usize>,
+}
+
+impl ContactRow {
+    /// The same for the table of all machines, one quantity a row.
+    pub(crate) fn rows(&self) -> Vec<Row> {
+        let row = |quantity, unit, best, median| Row {
+            subject: self.scene,
+            vertices: self.vertices,
+            threads: self.threads,
+            quantity,
+            unit,
+            best,
+            median,
+            count: self.frames,
+        };
+        let same = |quantity, unit, value| row(quantity, unit, value, value);
+        let mut rows = vec![
+            row("frame", "ms", self.best_frame_ms, self.frame_ms),
+            row("frame without contact", "ms", self.best_without_ms, self.without_ms),
+            same("contact / rest of the step", "1", self.ratio),
+            same("contacts a substep", "1", self.contacts),
+            same("contact", "µs", self.contact_us),
+            same("max strain", "1", self.max_strain),
+            same("mean strain", "1", self.mean_strain),
+        ];
+        rows.extend(self.peak_bytes.map(|bytes| same("peak", "B/vertex", bytes)));
+        rows
+    }
+}
+
+/// Measures a scene; says what it does by `progress`.
+pub(crate) fn measure(plan: &Plan, progress: impl Fn(&str)) -> Result<ContactRow, Failure> {
+    let Plan { subject, side, threads, frames } = *plan;
+    let (mut cells, refinements) = subject.cells(side);
+    let before = status("VmRSS");
+    let mut simulation = subject.simulation(cells, true, threads)?;
+    progress(&format!("{}: folding {} vertices", subject.name(), simulation.state().positions.len()));
+    run(&mut simulation, subject.folded())?;
+    for _ in 0..refinements {
+        let fine = subject.simulation(2 * cells, true, threads)?;
+        simulation = refined(&simulation, fine, cells)?;
+        cells *= 2;
+        forget_peak();
+        progress(&format!("{}: settling {} vertices", subject.name(), simulation.state().positions.len()));
+        run(&mut simulation, SETTLING_FRAMES)?;
+    }
+    let vertices = simulation.state().positions.len();
+    progress(&format!("{}: {vertices} vertices, {frames} frames", subject.name()));
+    let peak = status("VmHWM");
+    let mut without = subject.simulation(cells, false, threads)?;
+    let (mut with_samples, mut without_samples) = (Samples::default(), Samples::default());
+    let (mut contacts, mut substeps, mut added, mut rest) = (0, 0, 0.0, 0.0);
+    // The first one warms up.
+    let first_frame = simulation.frame() + 2;
+    for frame in 0..=frames {
+        let (state, number) = (simulation.state().clone(), simulation.frame());
+        without.restore(state, number).map_err(failed)?;
+        let (mut one, mut other) = (Samples::default(), Samples::default());
+        other.time(|| without.advance()).map_err(failed)?;
+        let report: StepReport = one.time(|| simulation.advance()).map_err(failed)?;
+        if frame > 0 {
+            with_samples.push(one.best());
+            without_samples.push(other.best());
+            added += one.best() - other.best();
+            rest += other.best();
+            contacts += report.contacts;
+            substeps += u64::from(report.substeps);
+        }
+    }
+    let diagnostics = simulation.diagnose();
+    Ok(ContactRow {
+        scene: subject.name(),
+        vertices,
+        threads,
+        substeps: (substeps / frames.max(1) as u64) as u32,
+        first_frame,
+        frames,
+        frame_ms: 1e3 * with_samples.median(),
+        best_frame_ms: 1e3 * with_samples.best(),
+        without_ms: 1e3 * without_samples.median(),
+        best_without_ms: 1e3 * without_samples.best(),
+        ratio: added / rest,
+        contacts: contacts as f64 / substeps as f64,
+        contact_us: 1e6 * added / contacts as f64,
+        peak_bytes: before.zip(peak).map(|(before, peak)| (peak - before) / vertices as f64),
+        max_strain: diagnostics.max_strain,
+        mean_strain: diagnostics.mean_strain,
+        intersections: diagnostics.intersections,
+    })
+}
+
+fn failed(error: impl std::fmt::Display) -> Failure {
+    Failure::Failed(error.to_string())
+}
+
+fn run(simulation: &mut Simulation, frames: usize) -> Result<(), Failure> {
+    for _ in 0..frames {
+        simulation.advance().map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// `fine` in the state of `coarse`, whose cloth has half as many cells along each side, of alternating diagonals: those of the coarse cells run
+/// along diagonals of fine ones.
+fn refined(coarse: &Simulation, mut fine: Simulation, cells: u32) -> Result<Simulation, Failure> {
+    let cells = cells as usize;
+    let new_from_old = &fine.model().cloths[0].ordering.new_from_old;
+    let spread = |vectors: &[Vec3<f64>]| {
+        let coarse: Vec<Vec3<f64>> = coarse.in_user_order(0, vectors).collect();
+        let at = |i: usize, j: usize| coarse[j * (cells + 1) + i];
+        let mut fine = vec![Vec3::ZERO; new_from_old.len()];
+        for (old, &new) in new_from_old.iter().enumerate() {
+            let (x, y) = (old % (2 * cells + 1), old / (2 * cells + 1));
+            let (i, j) = (x / 2, y / 2);
+            let [a, b] = match (x % 2, y % 2) {
+                (0, 0) => [at(i, j); 2],
+                (1, 0) => [at(i, j), at(i + 1, j)],
+                (0, _) => [at(i, j), at(i, j + 1)],
+                // The middle of a diagonal.
+                _ if (i + j) % 2 == 0 => [at(i, j), at(i + 1, j + 1)],
+                _ => [at(i + 1, j), at(i, j + 1)],
+            };
+            fine[new as usize] = (a + b) * 0.5;
+        }
+        fine
+    };
+    let State { positions, velocities, time, .. } = coarse.state();
+    let state =
+        State { positions: spread(positions), velocities: spread(velocities), time: *time, history: Vec::new() };
+    fine.restore(state, coarse.frame()).map_err(failed)?;
+    Ok(fine)
+}
+
+/// Lets the system count the peak of the memory from now on. Linux only; elsewhere nothing is reported.
+fn forget_peak() {
+    fs::write("/proc/self/clear_refs", "5").ok();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refined_cloth_lies_in_the_coarse_one() {
+        let mut coarse = Subject::Twirl.simulation(10, true, 1).unwrap();
+        run(&mut coarse, 30).unwrap();
+        let fine = refined(&coarse, Subject::Twirl.simulation(20, true, 1).unwrap(), 10).unwrap();
+        assert_eq!(fine.state().time, coarse.state().time);
+        let [of_coarse, of_fine] = [coarse.diagnose(), fine.diagnose()];
+        // Both are the integral of the height over the same surface.
+        let error = of_fine.gravity_energy / of_coarse.gravity_energy - 1.0;
+        assert!(error.abs() < 1e-12, "{error:e}");
+        assert_eq!(of_fine.intersections, Some(0));
+    }
+
+    #[test]
+    fn sizes_are_those_asked_for() {
+        for (side, cells) in [(100, (50, 1)), (200, (50, 2)), (400, (50, 3)), (40, (40, 0)), (3, (3, 0))] {
+            assert_eq!(Subject::Twirl.cells(side), cells);
+        }
+        assert_eq!(Subject::Tower.cells(100), (6, 0), "as it is");
+    }
+
+    #[test]
+    fn the_scenes_are_as_this_file_says() {
+        for subject in [Subject::Twirl, Subject::Tower] {
+            let (cloths, cells, _) = subject.as_it_comes();
+            let text = Builtin::find(subject.name()).unwrap().text;
+            let scene = parse(text, &[]).scene.unwrap();
+            let simulation = subject.simulation(cells, true, 1).unwrap();
+            assert_eq!(scene.cloths.len(), cloths as usize);
+            assert_eq!(simulation.state().positions.len(), (cloths * (cells + 1) * (cells + 1)) as usize);
+            assert_eq!(simulation.model().thickness, scene.contact.thickness, "as it comes");
+            assert!(subject.folded() + SETTLING_FRAMES < scene.frame_count());
+        }
+    }
+
+    #[test]
+    fn contact_is_measured_where_there_is_some() {
+        let plan = Plan { subject: Subject::Twirl, side: 24, threads: 1, frames: 2 };
+        let row = measure(&plan, |_| ()).unwrap();
+        assert!(row.contacts > 0.0 && row.frame_ms > 0.0 && row.without_ms > 0.0, "{row:?}");
+        assert_eq!(row.intersections, Some(0), "{row:?}");
+        assert_eq!((row.frames, row.first_frame, row.substeps), (2, Subject::Twirl.folded() + 2, 50));
+    }
+}
