@@ -46,8 +46,6 @@ pub(super) struct Block {
     pub(super) edge_edge: Vec<Near>,
     /// The least Σρ at which a pair may touch, in m.
     least: f32,
-    /// What rounding may have done to a distance, in m.
-    slack: f32,
 }
 
 impl Block {
@@ -68,22 +66,19 @@ impl Block {
     pub(super) fn find(&mut self, all: &Patches, x: &Points, radius: f64) {
         (self.radius, self.used) = (radius, 0.0);
         let [p, q] = self.patches.map(|patch| Side::new(all, patch, x));
-        let slack = slack(p.size.max(q.size));
         // More than the conversion takes; finite, so that what is infinitely far (in single precision) has boxes too.
-        let reach = ((radius * (1.0 + 1e-6)) as f32 + slack).min(f32::MAX);
+        let reach = ((radius * (1.0 + 1e-6)) as f32 + SLACK * p.size.max(q.size)).min(f32::MAX);
         let is_self = self.patches[0] == self.patches[1];
         let near = [&q, &p].map(|side| if is_self { Span::ALL } else { side.span.inflated(reach) });
-        let bounds = Bounds { reach, slack };
-        let mut found = Found::<1>::new(&mut self.vertex_triangle, x, &bounds);
+        let mut found = Found::<1>::new(&mut self.vertex_triangle, x, reach);
         found.add_faces(&p, &near[0], &q, &near[1]);
         if !is_self {
             found.add_faces(&q, &near[1], &p, &near[0]);
         }
         found.flush();
-        let mut found = Found::<2>::new(&mut self.edge_edge, x, &bounds);
+        let mut found = Found::<2>::new(&mut self.edge_edge, x, reach);
         found.add_edges(&p, &near[0], &q, &near[1], is_self);
         found.flush();
-        self.slack = slack;
         let gaps = self.vertex_triangle.iter().chain(&self.edge_edge).map(|pair| pair.1);
         self.least = gaps.fold(f32::INFINITY, f32::min);
     }
@@ -97,7 +92,7 @@ impl Block {
             return;
         }
         self.least = f32::INFINITY;
-        let (used, slack) = (self.used, self.slack);
+        let used = self.used;
         let mut take = |list: &[Near], active: &mut Vec<[u32; 4]>| {
             for (vertices, until) in list {
                 if *until <= nearer {
@@ -106,20 +101,20 @@ impl Block {
                 self.least = self.least.min(*until);
             }
         };
-        measure::<1>(&mut self.vertex_triangle, x, used, nearer, slack);
+        measure::<1>(&mut self.vertex_triangle, x, used, nearer);
         take(&self.vertex_triangle, &mut active.vertex_triangle);
-        measure::<2>(&mut self.edge_edge, x, used, nearer, slack);
+        measure::<2>(&mut self.edge_edge, x, used, nearer);
         take(&self.edge_edge, &mut active.edge_edge);
     }
 }
 
 /// Measures the gaps of those pairs again that Σρ says nothing of.
-fn measure<const FIRST: usize>(list: &mut [Near], x: &Points, used: f64, nearer: f32, slack: f32) {
+fn measure<const FIRST: usize>(list: &mut [Near], x: &Points, used: f64, nearer: f32) {
     let (mut waiting, mut count) = ([0; 4], 0);
     let flush = |list: &mut [Near], waiting: [usize; 4], count: usize| {
         let gaps = x.gaps::<FIRST>(waiting.map(|index| list[index].0));
         for (index, gap) in waiting.into_iter().zip(gaps).take(count) {
-            list[index].1 = round_down(used + f64::from((gap - slack).max(0.0)));
+            list[index].1 = round_down(used + f64::from(gap));
         }
     };
     for index in 0..list.len() {
@@ -141,15 +136,16 @@ fn measure<const FIRST: usize>(list: &mut [Near], x: &Points, used: f64, nearer:
 struct Found<'a, const FIRST: usize> {
     list: &'a mut Vec<Near>,
     x: &'a Points,
-    bounds: &'a Bounds,
+    /// How near a pair has to be, in m.
+    reach: f32,
     waiting: [[u32; 4]; 4],
     count: usize,
 }
 
 impl<'a, const FIRST: usize> Found<'a, FIRST> {
-    fn new(list: &'a mut Vec<Near>, x: &'a Points, bounds: &'a Bounds) -> Self {
+    fn new(list: &'a mut Vec<Near>, x: &'a Points, reach: f32) -> Self {
         list.clear();
-        Self { list, x, bounds, waiting: [[0; 4]; 4], count: 0 }
+        Self { list, x, reach, waiting: [[0; 4]; 4], count: 0 }
     }
 
     #[inline]
@@ -165,9 +161,8 @@ impl<'a, const FIRST: usize> Found<'a, FIRST> {
     fn flush(&mut self) {
         let gaps = self.x.gaps::<FIRST>(self.waiting);
         for (pair, gap) in self.waiting.into_iter().zip(gaps).take(self.count) {
-            // Also what is not a number.
-            if !(gap > self.bounds.reach) {
-                self.list.push((pair, (gap - self.bounds.slack).max(0.0)));
+            if gap <= self.reach {
+                self.list.push((pair, gap));
             }
         }
         self.count = 0;
@@ -186,7 +181,7 @@ impl Found<'_, 1> {
             let v = first.vertices[place as usize];
             let own = Span::of([self.x.at(v)]);
             if near_first.overlaps(&own) {
-                boxes.for_each_overlap(&own.inflated(self.bounds.reach), 0, |index| {
+                boxes.for_each_overlap(&own.inflated(self.reach), 0, |index| {
                     let [a, b, c] = triangles[index].map(|place| second.vertices[place as usize]);
                     if v != a && v != b && v != c {
                         self.push([v, a, b, c]);
@@ -208,7 +203,7 @@ impl Found<'_, 2> {
             let [a, b] = places.map(|place| first.vertices[place as usize]);
             let own = Span::of([self.x.at(a), self.x.at(b)]);
             if near_first.overlaps(&own) {
-                boxes.for_each_overlap(&own.inflated(self.bounds.reach), if is_self { i + 1 } else { 0 }, |index| {
+                boxes.for_each_overlap(&own.inflated(self.reach), if is_self { i + 1 } else { 0 }, |index| {
                     let [c, d] = edges[index].map(|place| second.vertices[place as usize]);
                     if a != c && a != d && b != c && b != d {
                         self.push([a, b, c, d]);
@@ -238,16 +233,8 @@ impl<'a> Side<'a> {
     }
 }
 
-/// How near a pair has to be, and what rounding may have done to its distance, in m.
-struct Bounds {
-    reach: f32,
-    slack: f32,
-}
-
-/// What rounding may do to a distance, in m, where no coordinate is larger than `size`.
-fn slack(size: f32) -> f32 {
-    32.0 * f32::EPSILON * size
-}
+/// What rounding may do to a distance, in largest coordinates.
+const SLACK: f32 = 32.0 * f32::EPSILON;
 
 /// Positions in single precision, from a place near by.
 #[derive(Debug, Default)]
@@ -277,7 +264,13 @@ impl Points {
             let [x, y, z, _] = Lanes::transpose(pairs.map(|pair| Lanes::new(self.at(pair[k]).to_array())));
             Vec3 { x, y, z }
         };
-        gap::<FIRST, _>([corner(0), corner(1), corner(2), corner(3)]).to_array()
+        let gaps = gap::<FIRST, _>([corner(0), corner(1), corner(2), corner(3)]).to_array();
+        std::array::from_fn(|lane| {
+            let sizes = pairs[lane].map(|v| self.at(v).abs());
+            let [x, y, z, _] = sizes[0].fast_max(sizes[1]).fast_max(sizes[2].fast_max(sizes[3])).to_array();
+            // `max` takes 0 where there is no number.
+            (gaps[lane] - SLACK * x.max(y).max(z)).max(0.0)
+        })
     }
 }
 
@@ -445,7 +438,7 @@ mod tests {
             let mut points = Points::default();
             points.set(&x);
             let size = points.0.iter().flat_map(|p| p.to_array()).fold(0.0, |size: f32, p| size.max(p.abs()));
-            let gap = f64::from(points.gaps::<FIRST>([[0, 1, 2, 3]; 4])[2] - slack(size));
+            let gap = f64::from(points.gaps::<FIRST>([[0, 1, 2, 3]; 4])[2]);
             let distance = Closest::of::<FIRST>(x).distance;
             assert!(gap <= distance, "{gap} and {distance} of {x:?}");
             // The normal of what is collapsed is mostly rounding.

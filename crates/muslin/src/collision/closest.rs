@@ -85,7 +85,7 @@ impl Closest {
     /// Of the first `FIRST` of four vertices and the others: a point and a triangle for one, two segments for two.
     #[inline]
     pub fn of<const FIRST: usize>([a, b, c, d]: [Vec3<f64>; 4]) -> Self {
-        const { assert!(FIRST == 1 || FIRST == 2) }
+        const { assert!(FIRST == 1 || FIRST == 2, "a vertex or an edge") }
         if FIRST == 1 { point_triangle(a, [b, c, d]) } else { segment_segment([a, b], [c, d]) }
     }
 

@@ -21,7 +21,7 @@
 //! ρ = e_P + e_Q + ‖D(c_P)‖ + ‖ω_P − ω_Q‖ r_P        and within a patch  ρ = 2 e_P
 //! ```
 //!
-//! since D is linear and p no farther than r_P from c_P; P and Q may be exchanged. This holds for any c, m and ω. Good
+//! since D is linear and p no farther than r from the centre of P; P and Q may be exchanged. This holds for any c, m and ω. Good
 //! ones make e small: cloth that flies or turns as one does not use up its lists, only what bends, shears or rubs does.
 //!
 //! # Rounding
