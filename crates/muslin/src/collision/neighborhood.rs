@@ -45,7 +45,7 @@ const LASTS: f64 = 16.0;
 const SPARE: Range<f64> = 0.05..0.3;
 
 /// Questions to the tree after which a list that nobody asks for is given up.
-const FORGET: u32 = 2;
+const FORGET: u32 = 8;
 
 /// Work is handed out in this many parts, whatever the team.
 const PARTS: usize = 32;
