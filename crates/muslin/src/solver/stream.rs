@@ -5,8 +5,9 @@
 //! ```
 //!
 //! Two passes: the elements write what they do to their vertices but the first, one element after the other; then each vertex adds up
-//! what is written for it, and takes away all that is written by the elements whose first vertex it is. So elements need no colours stand in the order of their first vertices, and a pass goes through memory once, where a
-//! sweep colour by colour goes through it once a colour. And the sums do not depend on the number of threads.
+//! what is written for it, and takes away all that is written by the elements whose first vertex it is. So elements need no colours and stand in
+//! the order of their first vertices: a pass goes through memory once, where a sweep colour by colour goes through it once a colour.
+//! And the sums do not depend on the number of threads.
 //!
 //! An element is seen from its first vertex, positions and velocities alike: differences are taken before numbers are laid side by
 //! side, which costs more than the formula of a spring does.
