@@ -24,12 +24,13 @@ use std::fs;
 use clap::ValueEnum;
 use muslin::Simulation;
 use muslin::math::Vec3;
-use muslin::scene::{Override, parse};
+use muslin::scene::Override;
 use muslin::solver::StepReport;
 use muslin::state::State;
 use serde::Serialize;
 
 use super::memory::status;
+use super::sheet::simulation_of;
 use super::{Row, Samples};
 use crate::builtin::Builtin;
 use crate::failure::Failure;
@@ -92,14 +93,7 @@ impl Subject {
         changes.extend((0..cloths).map(|cloth| format!("cloth.{cloth}.grid.cells=[{cells},{cells}]")));
         let changes: Result<Vec<Override>, String> = changes.iter().map(|change| Override::parse(change)).collect();
         let builtin = Builtin::find(self.name()).ok_or_else(|| Failure::Failed(format!("no scene {}", self.name())))?;
-        let outcome = parse(builtin.text, &changes.map_err(Failure::Failed)?);
-        let scene = outcome.scene.ok_or_else(|| {
-            let findings: Vec<String> = outcome.findings.iter().map(|f| f.display("bench").to_string()).collect();
-            Failure::Failed(findings.join("\n"))
-        })?;
-        // Without a clock it uses the threads it is given and no fewer.
-        Simulation::new(&scene, threads, &mut |file| Err(format!("{file} is not needed")))
-            .map_err(|error| Failure::Failed(error.to_string()))
+        simulation_of(builtin.text, &changes.map_err(Failure::Failed)?, threads)
     }
 }
 
@@ -309,7 +303,7 @@ mod tests {
         for subject in [Subject::Twirl, Subject::Tower] {
             let (cloths, cells, _) = subject.as_it_comes();
             let text = Builtin::find(subject.name()).unwrap().text;
-            let scene = parse(text, &[]).scene.unwrap();
+            let scene = muslin::scene::parse(text, &[]).scene.unwrap();
             let simulation = subject.simulation(cells, true, 1).unwrap();
             assert_eq!(scene.cloths.len(), cloths as usize);
             assert_eq!(simulation.state().positions.len(), (cloths * (cells + 1) * (cells + 1)) as usize);

@@ -15,10 +15,10 @@
 //! are both converged may be 2 cm apart: hence the root mean square, with the farthest vertex beside it.
 
 use muslin::Simulation;
-use muslin::scene::parse;
 use serde::Serialize;
 
 use super::Samples;
+use super::sheet::simulation_of;
 use crate::failure::Failure;
 
 const FRAMES: usize = 300;
@@ -107,13 +107,7 @@ fn simulation(side: u32, solver: &str, damping: f64, threads: usize) -> Result<S
          stretch = {{ model = \"spring\", stiffness = 25000, damping = {damping:?} }}\n\
          bend = {{ model = \"isometric\", stiffness = 1e-5 }}\n"
     );
-    let outcome = parse(&text, &[]);
-    let scene = outcome.scene.ok_or_else(|| {
-        let findings: Vec<String> = outcome.findings.iter().map(|f| f.display("bench").to_string()).collect();
-        Failure::Failed(findings.join("\n"))
-    })?;
-    Simulation::new(&scene, threads, &mut |file| Err(format!("{file} is not needed")))
-        .map_err(|error| Failure::Failed(error.to_string()))
+    simulation_of(&text, &[], threads)
 }
 
 /// The converged motion of a sheet, and its longest stable step, in s.

@@ -5,7 +5,7 @@
 
 use muslin::Simulation;
 use muslin::output::Diagnostics;
-use muslin::scene::parse;
+use muslin::scene::{Override, parse};
 
 use super::{Row, Samples};
 use crate::failure::Failure;
@@ -63,11 +63,17 @@ pub(super) fn simulation(side: u32, bend: Bend, threads: usize) -> Result<Simula
          pins = [{{ vertices = [0, {cells}] }}]\n",
         bend.scene()
     );
-    let outcome = parse(&text, &[]);
+    simulation_of(&text, &[], threads)
+}
+
+/// A scene of a benchmark, ready to be stepped; it needs no files.
+pub(super) fn simulation_of(text: &str, changes: &[Override], threads: usize) -> Result<Simulation, Failure> {
+    let outcome = parse(text, changes);
     let scene = outcome.scene.ok_or_else(|| {
         let findings: Vec<String> = outcome.findings.iter().map(|f| f.display("bench").to_string()).collect();
         Failure::Failed(findings.join("\n"))
     })?;
+    // Without a clock it uses the threads it is given and no fewer.
     Simulation::new(&scene, threads, &mut |file| Err(format!("{file} is not needed")))
         .map_err(|error| Failure::Failed(error.to_string()))
 }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::proximity::is_whole;
 use crate::math::Vec3;
 
 /// Triangles in a patch, at most.
@@ -45,10 +46,8 @@ impl Patches {
         object: impl Fn(u32) -> usize,
         is_cloth: impl Fn(usize) -> bool,
     ) -> Self {
-        let is_whole = |&[a, b, c]: &[u32; 3]| {
-            a != b && b != c && c != a && [a, b, c].iter().all(|&vertex| (vertex as usize) < positions.len())
-        };
-        let mut sorted: Vec<[u32; 3]> = triangles.iter().copied().filter(is_whole).collect();
+        let mut sorted: Vec<[u32; 3]> =
+            triangles.iter().copied().filter(|triangle| is_whole(triangle, positions.len())).collect();
         sorted.sort_by_key(|triangle| object(triangle[0]));
         let mut cuts = vec![0];
         for things in sorted.chunk_by_mut(|s, t| object(s[0]) == object(t[0])) {

@@ -116,7 +116,7 @@ impl Surface {
 }
 
 /// Whether a triangle has three vertices that exist.
-fn is_whole(&[a, b, c]: &[u32; 3], vertex_count: usize) -> bool {
+pub(super) fn is_whole(&[a, b, c]: &[u32; 3], vertex_count: usize) -> bool {
     a != b && b != c && c != a && [a, b, c].iter().all(|&v| (v as usize) < vertex_count)
 }
 

@@ -268,11 +268,11 @@ impl Separation {
         Ok(count.max(1.0) as u32)
     }
 
-    /// Makes sure of a substep piece by piece; how many vertices were held back in the last.
-    fn hold_pieces(&mut self, context: &Context<'_>, pieces: u32) -> Result<usize, StepError> {
+    /// Makes sure of a substep piece by piece.
+    fn hold_pieces(&mut self, context: &Context<'_>, pieces: u32) -> Result<(), StepError> {
         self.whole.clone_from(&self.end);
         self.origin.clone_from(&self.start);
-        let mut outcome = Ok(0);
+        let mut outcome = Ok(());
         for piece in 0..pieces {
             // The last piece ends at the very end.
             let (part, rest) = (f64::from(piece + 1) / f64::from(pieces), 1.0 / f64::from(pieces - piece));
@@ -296,15 +296,12 @@ impl Separation {
         outcome
     }
 
-    /// Makes sure of the way from `start` to `end`; how many vertices were held back.
-    fn hold_piece(&mut self, context: &Context<'_>) -> Result<usize, StepError> {
-        let mut all_held = 0;
+    /// Makes sure of the way from `start` to `end`.
+    fn hold_piece(&mut self, context: &Context<'_>) -> Result<(), StepError> {
         for _ in 0..ROUNDS {
-            let held = self.guard_step(context)?;
-            all_held += held;
             // A step that was left as it is was certain; one that was changed may come near something else.
-            if held == 0 {
-                return Ok(all_held);
+            if self.guard_step(context)? == 0 {
+                return Ok(());
             }
         }
         // Nothing is as certain as not to move.
@@ -315,7 +312,7 @@ impl Separation {
             }
         }
         match self.guard_step(context)? {
-            0 => Ok(all_held),
+            0 => Ok(()),
             _ => Err(StepError::Contact { what: "cloth is pushed from all sides".to_owned() }),
         }
     }
