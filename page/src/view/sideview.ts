@@ -1,0 +1,167 @@
+/** What is drawn of one simulation: cloth, bodies, pins, ground and lights. */
+import * as THREE from "three";
+import type { SceneInfo } from "../engine/protocol";
+import { lookUp } from "../lib/toml";
+import { Bodies } from "./bodies";
+import { Cloth, type Geometry } from "./cloth";
+import { Ground } from "./ground";
+
+/** Muted dyes, one after the other for cloths that name no colour. */
+const dyes = [0xb8574a, 0x4f7396, 0xc39a4e, 0x64855f, 0x84648f, 0x5b8f93, 0xa9765a, 0x8a8f99];
+
+export interface FrameData {
+  frame: number;
+  time: number;
+  positions: Float32Array;
+  bodies?: Float32Array | undefined;
+  poses?: (number[] | null)[] | undefined;
+  numbers?: Float32Array | undefined;
+}
+
+export class SideView {
+  readonly scene = new THREE.Scene();
+  readonly cloth = new Cloth();
+  readonly bodies = new Bodies();
+  readonly ground = new Ground();
+  readonly bounds = new THREE.Box3();
+  private readonly key = new THREE.DirectionalLight(0xfff4e6, 2.5);
+  private readonly fill = new THREE.DirectionalLight(0xdfe9ff, 0.45);
+  private readonly sky = new THREE.HemisphereLight(0xf2f6ff, 0x8d867c, 1.25);
+  private readonly pinGeometry = new THREE.BufferGeometry();
+  private readonly pinPoints: THREE.Points;
+  private pinned: number[] = [];
+  private held: number[] = [];
+
+  constructor() {
+    this.key.castShadow = true;
+    this.key.shadow.mapSize.set(2048, 2048);
+    this.key.shadow.radius = 3;
+    this.key.shadow.bias = -2e-4;
+    this.pinPoints = new THREE.Points(
+      this.pinGeometry,
+      new THREE.PointsMaterial({ size: 9, sizeAttenuation: false, map: dot(), alphaTest: 0.4, transparent: true, vertexColors: true, depthTest: false }),
+    );
+    this.pinPoints.frustumCulled = false;
+    this.pinPoints.renderOrder = 10;
+    this.scene.add(this.cloth.group, this.bodies.group, this.ground.group, this.key, this.key.target, this.fill, this.sky, this.pinPoints);
+  }
+
+  setScene(info: SceneInfo, geometry: Geometry): void {
+    const tints = info.cloths.map((cloth, i) => ({
+      first: cloth.first,
+      vertices: cloth.vertices,
+      color: clothColor(lookUp(info.values, `cloth.${i}.color`), i),
+    }));
+    this.cloth.setGeometry(geometry, tints);
+    this.setColliders(info, geometry.bodyTriangles);
+    this.setPinned(info.pinned);
+  }
+
+  setColliders(info: SceneInfo, bodyTriangles: Uint32Array | undefined): void {
+    const box = new THREE.Box3().setFromArray(this.cloth.positions as unknown as number[]);
+    const size = box.getSize(new THREE.Vector3()).length();
+    this.bodies.build(info.colliders, bodyTriangles, size);
+  }
+
+  /** Light, ground and the extent of what there is, once the first frame is in. */
+  settle(info: SceneInfo): void {
+    this.bounds.setFromArray(this.cloth.positions as unknown as number[]);
+    const cloth = this.bounds.getSize(new THREE.Vector3()).length();
+    for (const object of this.bodies.objects) {
+      if (!object) continue;
+      const box = new THREE.Box3().setFromObject(object);
+      // A wall would make all else small.
+      if (box.getSize(new THREE.Vector3()).length() < 4 * cloth) this.bounds.union(box);
+    }
+    const center = this.bounds.getCenter(new THREE.Vector3());
+    const reach = Math.max(this.bounds.getSize(new THREE.Vector3()).length() / 2, 0.05);
+    const given = lookUp(info.values, "view.ground_height");
+    const height = this.bodies.ground ?? (typeof given === "number" ? given : this.bounds.min.y);
+    // A cloth that falls needs its shadow on the ground from the start.
+    const low = Math.min(this.bounds.min.y, height);
+    const span = Math.max(reach, center.y - low) * 1.35;
+    this.ground.place(height, center, reach * 7);
+    this.ground.group.visible = lookUp(info.values, "view.ground") !== false || this.bodies.ground !== undefined;
+    const direction = new THREE.Vector3(-0.45, 1, 0.55).normalize();
+    this.key.target.position.copy(center);
+    this.key.position.copy(center).addScaledVector(direction, span * 3);
+    this.fill.position.copy(center).add(new THREE.Vector3(3, 1.2, -2).multiplyScalar(reach));
+    const shadow = this.key.shadow.camera;
+    shadow.left = shadow.bottom = -span;
+    shadow.right = shadow.top = span;
+    shadow.near = span * 0.5;
+    shadow.far = span * 6;
+    shadow.updateProjectionMatrix();
+    this.key.shadow.normalBias = span * 0.006;
+  }
+
+  update(frame: FrameData): void {
+    this.cloth.update(frame.positions, frame.numbers);
+    this.bodies.update(frame.poses, frame.bodies);
+    this.placePins();
+  }
+
+  setPinned(pinned: number[]): void {
+    this.pinned = pinned;
+    this.placePins();
+  }
+
+  setHeld(vertices: number[]): void {
+    this.held = vertices;
+    this.placePins();
+  }
+
+  private placePins(): void {
+    const all = [...this.pinned, ...this.held];
+    const at = new Float32Array(all.length * 3);
+    const color = new Float32Array(all.length * 3);
+    all.forEach((vertex, i) => {
+      for (let k = 0; k < 3; k++) at[3 * i + k] = this.cloth.positions[3 * vertex + k] ?? 0;
+      color.set(i < this.pinned.length ? [0.06, 0.07, 0.09] : [0.9, 0.55, 0.1], 3 * i);
+    });
+    this.pinGeometry.setAttribute("position", new THREE.BufferAttribute(at, 3));
+    this.pinGeometry.setAttribute("color", new THREE.BufferAttribute(color, 3));
+    this.pinPoints.visible = all.length > 0;
+  }
+
+  showPins(visible: boolean): void {
+    (this.pinPoints.material as THREE.PointsMaterial).visible = visible;
+  }
+
+  shadows(on: boolean): void {
+    this.key.castShadow = on;
+  }
+
+  theme(dark: boolean): void {
+    this.ground.theme(dark);
+    this.bodies.tint(dark ? 0x767d86 : 0x9aa0a8);
+    this.sky.intensity = dark ? 1.0 : 1.4;
+    this.sky.groundColor.set(dark ? 0x5a5550 : 0xa39c92);
+  }
+
+  dispose(): void {
+    this.cloth.dispose();
+    this.bodies.clear();
+    this.pinGeometry.dispose();
+    this.key.shadow.map?.dispose();
+  }
+}
+
+function clothColor(given: unknown, index: number): THREE.Color {
+  if (Array.isArray(given) && given.length === 3) return new THREE.Color().setRGB(given[0], given[1], given[2], THREE.SRGBColorSpace);
+  return new THREE.Color(dyes[index % dyes.length]!);
+}
+
+/** A round dot with a light rim, so that it shows on any cloth. */
+function dot(): THREE.Texture {
+  const canvas = document.createElement("canvas");
+  canvas.width = canvas.height = 32;
+  const c = canvas.getContext("2d")!;
+  c.fillStyle = "#ffffff";
+  c.beginPath();
+  c.arc(16, 16, 14, 0, 7);
+  c.fill();
+  const texture = new THREE.CanvasTexture(canvas);
+  texture.colorSpace = THREE.SRGBColorSpace;
+  return texture;
+}
