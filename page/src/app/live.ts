@@ -19,7 +19,6 @@ export class Live implements Transport {
   private busy = false;
   private lag = 0;
   private recovering = false;
-  private closed = false;
 
   constructor(private readonly context: Context) {}
 
@@ -43,11 +42,7 @@ export class Live implements Transport {
   async load(request: Request, files = new Map<string, Uint8Array>()): Promise<Reply> {
     return this.exclusive(async () => {
       const { context } = this;
-      if (this.sides.length === 0) {
-        const side = new Side(await startEngine(placeFor(this.place, context.info, 0), 1));
-        this.sides.push(side);
-        this.bind(side);
-      }
+      await this.ensureEngine();
       let reply: Reply | undefined;
       for (const side of this.sides) {
         reply = await side.open(request, files);
@@ -66,6 +61,16 @@ export class Live implements Transport {
       for (const warning of reply?.warnings ?? []) context.say("warning", `${warning.place ? `${warning.place}: ` : ""}${warning.message}`);
       return reply!;
     });
+  }
+
+  /** At least one side with an engine; the first may have no scene yet. */
+  async ensureEngine(): Promise<Side> {
+    if (this.sides.length === 0) {
+      const side = new Side(await startEngine(placeFor(this.place, this.context.info, 0), 1));
+      this.sides.push(side);
+      this.bind(side);
+    }
+    return this.sides[0]!;
   }
 
   private bind(side: Side): void {
@@ -95,6 +100,24 @@ export class Live implements Transport {
       this.lost(error);
       return { ok: false, message: "the engine is gone; it is being started again" };
     }
+  }
+
+  /** A hand does the same to both sides while they have the same vertices and bodies; else only to the one it touches. */
+  touched(side: number, what: "vertices" | "colliders"): Side[] {
+    const [a, b] = this.sides;
+    const size = (s: Side): number => (what === "vertices" ? s.scene.vertices : s.scene.colliders.length);
+    return a && b && size(a) === size(b) ? [a, b] : [this.sides[side]!];
+  }
+
+  /** A change of the scene by hand: pins, and bodies let go. */
+  async hand(sides: Side[], request: Request): Promise<void> {
+    await this.exclusive(async () => {
+      for (const side of sides) {
+        const reply = await side.call(request);
+        if (!reply.ok) this.context.say("error", reply.message ?? findings(reply), false);
+      }
+      await this.show();
+    });
   }
 
   /** Both sides are at the same time: where one restarts, so does the other. */
@@ -208,7 +231,7 @@ export class Live implements Transport {
   }
 
   tick(_now: number, elapsed: number): void {
-    if (this.busy || this.sides.length === 0) return;
+    if (this.busy || !this.sides[0]?.scene) return;
     if (!this.playing) {
       if (this.sides.some((side) => side.hasPulls)) void this.exclusive(() => this.advance(0).then(() => undefined));
       return;
@@ -280,7 +303,6 @@ export class Live implements Transport {
   }
 
   private lost(error: unknown): void {
-    if (this.closed) return;
     if (!(error instanceof EngineLost)) {
       this.playing = false;
       this.context.say("error", error instanceof Error ? error.message : String(error));
@@ -294,7 +316,7 @@ export class Live implements Transport {
     this.recovering = true;
     this.playing = false;
     this.context.emit("state", undefined);
-    for (let attempt = 0; attempt < 8 && !this.closed; attempt++) {
+    for (let attempt = 0; attempt < 8; attempt++) {
       this.context.say("error", `The engine is gone (${why || "no reason given"}); the last frame stays. Trying to start it again …`);
       await new Promise((resolve) => setTimeout(resolve, 500 * 2 ** Math.min(attempt, 5)));
       try {
@@ -318,9 +340,10 @@ export class Live implements Transport {
     this.context.say("error", `The engine does not come back (${why}). Reload the page to try again.`);
   }
 
-  close(): void {
-    this.closed = true;
+  /** Gives the engines back; a scene that is loaded later starts new ones. */
+  clear(): void {
     this.playing = false;
+    this.editing = 0;
     for (const side of this.sides) side.close();
     this.sides = [];
   }

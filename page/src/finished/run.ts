@@ -31,6 +31,7 @@ export interface Run {
   notes: string[];
   glb?: Bytes;
   bytes: number;
+  files: Bytes[];
   frame(index: number): Promise<FrameData>;
   expect(from: number, count: number): void;
 }
@@ -90,7 +91,7 @@ export async function openRun(files: Bytes[], name: string): Promise<Run> {
   if (report && report["error"]) notes.push(`the run ended early: ${String(report["error"])}`);
   const glb = files.find((f) => f.name.endsWith(".glb") && !f.name.includes("/"));
   return {
-    name, fps, count, scene: full, geometry, notes,
+    name, fps, count, scene: full, geometry, notes, files,
     ...(toml ? { toml } : {}),
     ...(glb ? { glb } : {}),
     samples: samplesOf(report),
