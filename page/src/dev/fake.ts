@@ -55,12 +55,12 @@ export async function startFake(place: "page" | "machine"): Promise<Engine> {
       }
       for (let i = 0; i < p.length; i += 3) {
         const dx = p[i]! - c[0], dy = p[i + 1]! - c[1], dz = p[i + 2]! - c[2], d = Math.hypot(dx, dy, dz);
-        if (d < r) for (let k = 0; k < 3; k++) p[i + k] = 0.5 * x[i + k]! + 0.5 * (c[k] + (p[i + k]! - c[k]) * r / d);
+        if (d < r) for (let k = 0; k < 3; k++) p[i + k] = c[k] + (p[i + k]! - c[k]) * r / d;
         if (p[i + 1]! < 0.003) { p[i] = x[i]!; p[i + 1] = 0.003; p[i + 2] = x[i + 2]!; }
       }
       held.forEach((at, k) => p.set(at, 3 * k));
       grabbed.forEach((k, q) => p.set(base[q]!.map((a, w) => a + off[w]!), 3 * k));
-      for (let i = 0; i < x.length; i++) { v[i] = (p[i]! - x[i]!) / h; x[i] = p[i]!; }
+      for (let i = 0; i < x.length; i++) { v[i] = Math.max(-3, Math.min(3, (p[i]! - x[i]!) / h)); x[i] = p[i]!; }
     }
     frame++;
   };

@@ -40,6 +40,7 @@ export async function openRun(files: Bytes[], name: string): Promise<Run> {
   const by = (path: string): Bytes | undefined => files.find((f) => f.name === path);
   const report = by("report.json") ? (JSON.parse(await readText(by("report.json")!)) as Record<string, unknown>) : undefined;
   const toml = by("scene.toml") ? await readText(by("scene.toml")!) : undefined;
+  if (typeof report?.["scene"] === "string") name = report["scene"];
   const stems = clothStems(files, report);
   if (stems.length === 0) throw new Error("there is no .npy with an .obj of the same name");
   const notes: string[] = [];

@@ -39,12 +39,11 @@ export async function sortOut(files: Named[]): Promise<Found> {
   const folder = (path: string): string => path.slice(0, path.lastIndexOf("/") + 1);
   const homes = new Set(files.filter((f) => f.path.endsWith("report.json")).map((f) => folder(f.path)));
   if (homes.size === 0) for (const f of files) if (f.path.endsWith(".npy")) homes.add(folder(f.path));
-  const runs = [...homes].map((home) => {
+  const runs: Found["runs"] = [];
+  for (const home of homes) {
     const own = files.filter((f) => f.path.startsWith(home));
-    const parts = home.split("/").filter(Boolean);
-    const npy = own.find((f) => f.path.endsWith(".npy"));
-    return { name: parts.at(-1) ?? npy?.file.name.replace(/\.npy$/, "") ?? "run", files: own.map((f) => fileBytes(f.file, f.path.slice(home.length))) };
-  });
+    runs.push({ name: await nameOf(home, own), files: own.map((f) => fileBytes(f.file, f.path.slice(home.length))) });
+  }
   if (runs.length > 0) return { runs };
   const toml = files.find((f) => f.path.endsWith(".toml"));
   if (!toml) throw new Error("The page opens a folder of a run, a .npy with its .obj, or a scene .toml with its meshes; there is none of them here.");
@@ -54,4 +53,16 @@ export async function sortOut(files: Named[]): Promise<Found> {
     if (f !== toml && f.path.startsWith(home)) meshes.set(f.path.slice(home.length), new Uint8Array(await f.file.arrayBuffer()));
   }
   return { runs: [], scene: { name: toml.file.name.replace(/\.toml$/, ""), toml: await toml.file.text(), files: meshes } };
+}
+
+/** The folder's, else what the report says, else that of the array. */
+async function nameOf(home: string, own: Named[]): Promise<string> {
+  const folder = home.split("/").filter(Boolean).at(-1);
+  if (folder) return folder;
+  const report = own.find((f) => f.path === "report.json");
+  if (report) {
+    const scene = (JSON.parse(await report.file.text()) as Record<string, unknown>)["scene"];
+    if (typeof scene === "string") return scene;
+  }
+  return own.find((f) => f.path.endsWith(".npy"))?.file.name.replace(/\.npy$/, "") ?? "run";
 }

@@ -87,7 +87,7 @@ export function fabricMaterial(): { material: THREE.MeshStandardMaterial; unifor
           if (!gl_FrontFacing) tint = mix(tint, vec3(dot(tint, vec3(0.3, 0.5, 0.2))), 0.35) * 0.62 + 0.06;
           if (threads > 0.0) {
             float slub = 0.6 * yarn(thread * 0.5) + 0.7 * yarn(thread * 0.11) + 0.35 * fade * yarn(thread);
-            tint *= 1.0 + 0.13 * slub;
+            tint *= 1.0 + 0.17 * slub;
           }
           diffuseColor.rgb = tint;
         }

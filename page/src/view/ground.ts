@@ -27,11 +27,11 @@ export class Ground {
           vec2 p = at / step;
           vec2 w = fwidth(p);
           vec2 d = abs(fract(p - 0.5) - 0.5) / w;
-          return (1.0 - min(min(d.x, d.y), 1.0)) * (1.0 - smoothstep(0.1, 0.45, max(w.x, w.y)));
+          return (1.0 - min(min(d.x, d.y), 1.0)) * (1.0 - smoothstep(0.04, 0.25, max(w.x, w.y)));
         }
         void main() {
           float fade = 1.0 - smoothstep(0.35, 1.0, length(at - center) / reach);
-          float a = max(0.45 * lines(0.1), lines(1.0)) * fade * strength;
+          float a = max(0.3 * lines(0.1), lines(1.0)) * fade * strength;
           gl_FragColor = vec4(color, a);
           #include <colorspace_fragment>
         }`,
@@ -54,7 +54,7 @@ export class Ground {
 
   theme(dark: boolean): void {
     (this.lines.uniforms["color"]!.value as THREE.Color).set(dark ? 0x9aa4b0 : 0x5c6672);
-    this.lines.uniforms["strength"]!.value = dark ? 0.28 : 0.3;
-    this.shadow.opacity = dark ? 0.5 : 0.26;
+    this.lines.uniforms["strength"]!.value = dark ? 0.2 : 0.26;
+    this.shadow.opacity = dark ? 0.42 : 0.22;
   }
 }

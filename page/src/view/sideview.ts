@@ -24,9 +24,9 @@ export class SideView {
   readonly bodies = new Bodies();
   readonly ground = new Ground();
   readonly bounds = new THREE.Box3();
-  private readonly key = new THREE.DirectionalLight(0xfff4e6, 2.5);
-  private readonly fill = new THREE.DirectionalLight(0xdfe9ff, 0.45);
-  private readonly sky = new THREE.HemisphereLight(0xf2f6ff, 0x8d867c, 1.25);
+  private readonly key = new THREE.DirectionalLight(0xfff6ea, 1.75);
+  private readonly fill = new THREE.DirectionalLight(0xeef2fa, 0.55);
+  private readonly sky = new THREE.HemisphereLight(0xf6f7fa, 0xa09a92, 1.25);
   private readonly pinGeometry = new THREE.BufferGeometry();
   private readonly pinPoints: THREE.Points;
   private pinned: number[] = [];
@@ -135,8 +135,8 @@ export class SideView {
   theme(dark: boolean): void {
     this.ground.theme(dark);
     this.bodies.tint(dark ? 0x767d86 : 0x9aa0a8);
-    this.sky.intensity = dark ? 1.0 : 1.4;
-    this.sky.groundColor.set(dark ? 0x5a5550 : 0xa39c92);
+    this.sky.intensity = dark ? 1.15 : 1.45;
+    this.sky.groundColor.set(dark ? 0x6b6661 : 0xaaa49b);
   }
 
   dispose(): void {

@@ -24,7 +24,7 @@ export class Stage {
     this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, powerPreference: "high-performance" });
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = THREE.PCFShadowMap;
-    this.renderer.toneMapping = THREE.NeutralToneMapping;
+    this.renderer.toneMapping = THREE.NoToneMapping;
     this.renderer.setScissorTest(true);
     this.ratio = Math.min(window.devicePixelRatio, 2);
     this.controls = new OrbitControls(this.camera, canvas);
@@ -88,7 +88,7 @@ export class Stage {
       const direction = (triple(lookUp(info.values, "view.direction")) ?? new THREE.Vector3(-0.5, -0.4, -0.9)).normalize();
       const vertical = (this.camera.fov * Math.PI) / 360;
       const narrow = Math.min(vertical, Math.atan(Math.tan(vertical) * this.camera.aspect));
-      this.camera.position.copy(target).addScaledVector(direction, (-radius * 0.98) / Math.sin(narrow));
+      this.camera.position.copy(target).addScaledVector(direction, (-radius * 0.84) / Math.sin(narrow));
     }
     this.camera.near = radius / 200;
     this.camera.far = radius * 60;
