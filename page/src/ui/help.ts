@@ -21,7 +21,7 @@ export function openHelp(sheet: HTMLDialogElement): void {
     return;
   }
   const list = (rows: [string, string][], key: boolean): HTMLElement => {
-    const dl = h("dl");
+    const dl = h("dl", { class: key ? "keys" : undefined });
     for (const [what, does] of rows) {
       const dt = h("dt");
       if (key) what.split(/\s{2}/).forEach((k, i) => dt.append(i > 0 ? " " : "", h("kbd", {}, k)));
@@ -31,10 +31,9 @@ export function openHelp(sheet: HTMLDialogElement): void {
     return dl;
   };
   sheet.replaceChildren(
-    h("h2", { id: "sheet-title" }, "How to use this page"),
+    h("h2", { id: "sheet-title" }, "How to use this page", h("button", { type: "button", autofocus: true, onclick: () => sheet.close() }, "Close")),
     h("h3", {}, "By hand"), list(hand, false),
     h("h3", {}, "By keyboard"), list(keys, true),
-    h("p", {}, h("button", { type: "button", autofocus: true, onclick: () => sheet.close() }, "Close")),
   );
   sheet.showModal();
 }

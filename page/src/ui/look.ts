@@ -30,10 +30,11 @@ export class LookPanel {
         this.changed();
       };
     }
-    const row = (label: string, input: HTMLElement): HTMLElement =>
-      h("div", { class: "control" }, h("label", { for: input.id }, label), input instanceof HTMLSelectElement ? input : h("span", { class: "wide" }, input));
+    const row = (label: string, input: HTMLElement): HTMLElement => h("div", { class: "control" }, h("label", { for: input.id }, label), input);
+    const check = (label: string, input: HTMLElement): HTMLElement => h("label", {}, input, label);
     this.element = h("details", { id: "section-look", open: true }, h("summary", {}, "Look"), h("div", { class: "body" },
-      row("colour by", this.color), row("surface", this.surface), row("wires", this.boxes.wires), row("shadow", this.boxes.shadows), row("pins", this.boxes.pins)));
+      row("colour by", this.color), row("surface", this.surface), 
+      h("div", { class: "checks" }, check("wires", this.boxes.wires), check("shadow", this.boxes.shadows), check("pins", this.boxes.pins))));
     this.refresh();
   }
 
