@@ -153,6 +153,9 @@ export class App {
     }
     const { scene } = found;
     if (scene) {
+      const cells = [...scene.toml.matchAll(/cells\s*=\s*\[\s*(\d+)\s*,\s*(\d+)/g)];
+      const vertices = cells.reduce((sum, [, a, b]) => sum + (Number(a) + 1) * (Number(b) + 1), 0);
+      if (vertices > 20_000) this.context.say("info", `${scene.name}: about ${count(vertices)} vertices; building it takes a while.`, true);
       this.add({ id: `file:${scene.name}`, label: scene.name, summary: "a scene file", group: "Opened", open: () => this.openScene({ do: "open", toml: scene.toml }, scene.files) });
     }
     await this.choose(scene ? `file:${scene.name}` : `run:${found.runs[0]!.name}`);

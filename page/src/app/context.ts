@@ -76,6 +76,11 @@ export class Context extends Emitter<Events> {
   fitRange(all: (Float32Array | undefined)[]): void {
     let top = 0;
     for (const numbers of all) if (numbers) for (const v of numbers) if (v > top && v < Infinity) top = v;
+    if (this.look.color === "contact") {
+      // The engine gives gaps up to twice the thickness, which stands for all that is farther; what touches is bright.
+      this.range = [top > 0 ? top : 1e-3, 0];
+      return;
+    }
     const end = roundUp(top > 0 ? top : 1e-6);
     if (end > this.range[1]) {
       this.range = [0, end];

@@ -70,6 +70,7 @@ export function scaleFor(kind: NumberKind, unit: string, usual: number | undefin
   if (max !== undefined) high = Math.min(high, max);
   if (integer) low = Math.max(1, Math.round(low));
   const positive = min !== undefined && min > 0;
+  // A positive number without a least one has a tiny `min`, which is no end of a slider.
   if (positive) low = Math.max(low, min);
   return { kind: unit === "N/m" || unit === "N·m" || positive ? "log" : "zerolog", min: low, max: high, integer };
 }

@@ -4,7 +4,7 @@ import { h } from "../lib/dom";
 import { percent, plain, si } from "../lib/format";
 import { cssGradient } from "../view/colormap";
 
-const titles: Record<string, string> = { strain: "Strain", speed: "Speed", contact: "Contact" };
+const titles: Record<string, string> = { strain: "Strain", speed: "Speed", contact: "Contact: gap to what is near" };
 
 export class Legend {
   private shown = "";
@@ -33,7 +33,7 @@ export class Legend {
     this.element.replaceChildren(
       h("div", {}, titles[color] ?? color),
       bar,
-      h("div", { class: "ends" }, h("span", {}, format(low)), h("span", {}, format((low + high) / 2)), h("span", {}, format(high))),
+      h("div", { class: "ends" }, h("span", {}, color === "contact" ? `≥ ${format(low)}` : format(low)), h("span", {}, format((low + high) / 2)), h("span", {}, format(high))),
     );
   }
 }

@@ -43,8 +43,9 @@ export function kindOf(parameter: Parameter): Kind {
   const type = kind?.type;
   const range = / from (\S+) to (\S+)/.exec(allowed);
   const least = /at least (\S+)/.exec(allowed);
+  const positive = type === "positive" || allowed.includes("greater than 0");
   const limits = {
-    min: kind?.min ?? (range ? Number(range[1]) : least ? Number(least[1]) : undefined),
+    min: kind?.min ?? (range ? Number(range[1]) : least ? Number(least[1]) : positive ? Number.MIN_VALUE : undefined),
     max: kind?.max ?? (range ? Number(range[2]) : undefined),
   };
   const words = kind?.choices ?? (allowed.startsWith("one of") ? [...allowed.matchAll(/"([^"]+)"/g)].map((m) => m[1]!) : undefined);

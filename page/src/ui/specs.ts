@@ -62,13 +62,8 @@ export function clothSection(values: unknown, models: Models, index: number, all
     kind: { type: "choice", choices: [{ value: "", label: "its own", why: fabric ? "a fabric can be changed, not taken away" : undefined }, ...models.fabric.map((f) => ({ value: f.name, label: `${f.name}: ${f.summary}` }))] },
     value: fabric ?? "",
     sets: (value) => {
-      const f = models.fabric.find((x) => x.name === value);
-      if (!f) return [];
-      const sets = [...each("material.fabric", f.name), ...each("material.density", f.density)];
-      // What the material gives itself goes before the fabric, so that the fabric's numbers are written out.
-      if (f.bend !== null && lookUp(values, `${base}.material.bend.stiffness`) !== undefined) sets.push(...each("material.bend.stiffness", f.bend));
-      if (f.stretch !== null && lookUp(values, `${base}.material.stretch.stiffness`) !== undefined) sets.push(...each("material.stretch.stiffness", f.stretch));
-      return sets;
+      // The engine drops the numbers of the material, so that those of the fabric hold.
+      return value ? each("material.fabric", value) : [];
     },
   });
   items.push({ path: `${base}.material.density`, label: "density", unit: "kg/m²", help: "mass of an area", kind: { type: "number", min: 1e-3 }, value: at("material.density"), sets: (v) => each("material.density", v!) });

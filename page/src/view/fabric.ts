@@ -80,7 +80,7 @@ export function fabricMaterial(): { material: THREE.MeshStandardMaterial; unifor
         float fade = threads > 0.0 ? 1.0 - smoothstep(0.35, 0.9, max(width.x, width.y)) : 0.0;
         float height = weaveHeight(thread);
         if (byValue > 0.5) {
-          diffuseColor.rgb = mapColor(clamp((vNumber - range.x) / max(range.y - range.x, 1e-20), 0.0, 1.0));
+          diffuseColor.rgb = mapColor(clamp((vNumber - range.x) / (range.y - range.x), 0.0, 1.0));
           fade *= 0.35;
         } else {
           vec3 tint = vTint;
