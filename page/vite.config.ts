@@ -33,9 +33,10 @@ export default defineConfig({
       // The output folder also holds what other tools put there, so that only our own files are cleared.
       name: "clear-own-output",
       apply: "build",
-      buildStart() {
-        rmSync(resolve(out, "assets"), { recursive: true, force: true });
-        rmSync(resolve(out, "index.html"), { force: true });
+      configResolved(config: { root: string; build: { outDir: string } }) {
+        const folder = resolve(config.root, config.build.outDir);
+        rmSync(resolve(folder, "assets"), { recursive: true, force: true });
+        rmSync(resolve(folder, "index.html"), { force: true });
       },
     },
   ],

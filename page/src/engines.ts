@@ -1,6 +1,7 @@
 /** Where engines come from, and which one a scene of a given size gets. */
 import type { Engine, Info } from "./engine/protocol";
 import { startFake } from "./dev/fake";
+import { startHttp } from "./dev/http";
 
 export type Place = "auto" | "page" | "machine";
 
@@ -21,9 +22,14 @@ export function pageThreads(engines: number): number {
 
 export async function startEngine(place: "page" | "machine", engines: number): Promise<Engine> {
   void engines;
-  return startFake(place);
+  const info = await findServer();
+  return info ? startHttp(info.threads) : startFake(place);
 }
 
 export async function findServer(): Promise<Info | undefined> {
-  return undefined;
+  try {
+    return (await (await fetch("api/info")).json()) as Info;
+  } catch {
+    return undefined;
+  }
 }

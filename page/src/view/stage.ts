@@ -88,7 +88,7 @@ export class Stage {
       const direction = (triple(lookUp(info.values, "view.direction")) ?? new THREE.Vector3(-0.5, -0.4, -0.9)).normalize();
       const vertical = (this.camera.fov * Math.PI) / 360;
       const narrow = Math.min(vertical, Math.atan(Math.tan(vertical) * this.camera.aspect));
-      this.camera.position.copy(target).addScaledVector(direction, (-radius * 0.84) / Math.sin(narrow));
+      this.camera.position.copy(target).addScaledVector(direction, (-radius * 0.78) / Math.sin(narrow));
     }
     this.camera.near = radius / 200;
     this.camera.far = radius * 60;
