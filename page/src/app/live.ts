@@ -233,7 +233,7 @@ export class Live implements Transport {
   tick(_now: number, elapsed: number): void {
     if (this.busy || !this.sides[0]?.scene) return;
     if (!this.playing) {
-      if (this.sides.some((side) => side.hasPulls)) void this.exclusive(() => this.advance(0).then(() => undefined));
+      if (this.sides.some((side) => side.hasPulls)) void this.exclusive(async () => void (await Promise.all(this.sides.map((side) => side.flush()))));
       return;
     }
     this.lag = Math.min(this.lag + elapsed * this.context.speed, 0.25);
@@ -249,6 +249,7 @@ export class Live implements Transport {
   /** Advances all sides; draws; `false` where a step failed. */
   private async advance(n: number): Promise<boolean> {
     const good = await Promise.all(this.sides.map((side) => side.advance(n, this.context.look.color)));
+    if (n > 0) for (const view of this.context.stage.views) view.bodies.aims.clear();
     this.drawFrames();
     const failed = this.sides.find((side) => side.failed);
     if (n > 0 && good.includes(false) && failed) {
@@ -268,7 +269,7 @@ export class Live implements Transport {
       const view = stage.views[i]!;
       const same = view.scene.userData["geometry"] === side.geometry;
       if (!same) {
-        view.setScene(side.scene, side.geometry);
+        view.setScene(side.scene, side.geometry, side.colliders);
         view.scene.userData["geometry"] = side.geometry;
       }
       view.setPinned(side.scene.pinned);

@@ -1,5 +1,5 @@
 /** One simulation: an engine, the scene in it, its last frame, and everything that was done to it. */
-import type { BinaryRequest, Buffer, Engine, Reply, Request, SceneInfo, Stats, Vec3 } from "../engine/protocol";
+import type { BinaryRequest, Buffer, ColliderInfo, Engine, Reply, Request, SceneInfo, Stats, Vec3 } from "../engine/protocol";
 import type { Geometry } from "../view/cloth";
 import type { FrameData } from "../view/sideview";
 import { History } from "./history";
@@ -12,6 +12,8 @@ const lasting = new Set(["set", "pin", "unpin", "move", "drop"]);
 export class Side {
   scene!: SceneInfo;
   geometry!: Geometry;
+  /** The bodies as the simulation was built with them, which is what poses refer to; `scene` has them where they were dropped. */
+  colliders: ColliderInfo[] = [];
   frame: FrameData = { frame: 0, time: 0, positions: new Float32Array(0) };
   stats: Stats | undefined;
   readonly history = new History();
@@ -84,7 +86,7 @@ export class Side {
     if (lasting.has(request.do)) this.remember(request);
     if (reply.scene) {
       const restarted = request.do === "reset" || request.do === "open" || reply.applied === "restart";
-      await this.adopt(reply.scene, restarted);
+      await this.adopt(reply.scene, restarted, restarted || request.do === "set");
     }
     return reply;
   }
@@ -97,11 +99,11 @@ export class Side {
     this.log.push(request);
   }
 
-  private async adopt(scene: SceneInfo, restarted: boolean): Promise<void> {
-    const before = this.scene as SceneInfo | undefined;
+  private async adopt(scene: SceneInfo, restarted: boolean, compiled = true): Promise<void> {
     this.scene = scene;
-    const rebuilt = restarted || before?.vertices !== scene.vertices || before.triangles !== scene.triangles;
-    if (rebuilt || JSON.stringify(before?.colliders) !== JSON.stringify(scene.colliders)) {
+    const moved = compiled && JSON.stringify(this.colliders) !== JSON.stringify(scene.colliders);
+    if (compiled) this.colliders = scene.colliders;
+    if (restarted || moved) {
       const buffer = await this.queue(() => this.engine.binary({ do: "geometry" }));
       this.geometry = {
         triangles: buffer.section("triangles") as Uint32Array,

@@ -23,6 +23,8 @@ interface Hold {
   x: number;
   y: number;
   moved: boolean;
+  /** Where the body was put before, while time stood still. */
+  aim: Vec3;
 }
 
 export class Pointer {
@@ -63,6 +65,7 @@ export class Pointer {
       x: event.clientX,
       y: event.clientY,
       moved: false,
+      aim: this.context.stage.views[target.side]!.bodies.aims.get(target.collider) ?? [0, 0, 0],
     };
     if (target.what === "body") this.context.stage.views.forEach((view) => view.bodies.light(target.collider));
     this.context.stage.invalidate();
@@ -110,6 +113,19 @@ export class Pointer {
       if (hold.what === "cloth") side.pull(offset);
       else side.push(hold.collider, offset);
     }
+    if (hold.what === "body" && !this.live()?.playing) this.preview(hold, offset);
+  }
+
+  /** Time stands still, and with it the bodies of the simulation: the one in hand is drawn where it will go. */
+  private preview(hold: Hold, offset: Vec3): void {
+    const live = this.live();
+    if (!live) return;
+    for (const side of hold.sides) {
+      const view = this.context.stage.views[live.sides.indexOf(side)];
+      view?.bodies.aims.set(hold.collider, [hold.aim[0] + offset[0], hold.aim[1] + offset[1], hold.aim[2] + offset[2]]);
+      view?.bodies.update(side.frame.poses, undefined);
+    }
+    this.context.stage.invalidate();
   }
 
   private grab(hold: Hold): void {

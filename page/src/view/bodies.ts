@@ -17,6 +17,8 @@ export class Bodies {
   readonly objects: (THREE.Object3D | undefined)[] = [];
   /** Height of a level plane that carries everything, if there is one. */
   ground: number | undefined;
+  /** Where bodies were put while time stands still, in m from their poses; the simulation brings them there once it goes on. */
+  readonly aims = new Map<number, [number, number, number]>();
   private meshes: MeshBody[] = [];
   private readonly material = new THREE.MeshStandardMaterial({ color: 0x8b929b, roughness: 0.62, metalness: 0 });
   private readonly lit = new THREE.MeshStandardMaterial({ color: 0xc99a55, roughness: 0.6 });
@@ -86,7 +88,7 @@ export class Bodies {
   update(poses: (number[] | null)[] | undefined, bodies: Float32Array | undefined): void {
     poses?.forEach((pose, index) => {
       const object = this.objects[index];
-      if (pose && object) setPose(object, pose);
+      if (pose && object) setPose(object, pose, this.aims.get(index));
     });
     if (!bodies) return;
     for (const mesh of this.meshes) {
@@ -116,13 +118,15 @@ export class Bodies {
     for (const object of this.objects) if (object instanceof THREE.Mesh) object.geometry.dispose();
     this.group.clear();
     this.objects.length = 0;
+    this.aims.clear();
     this.meshes = [];
   }
 }
 
 /** Row by row, 3×4. */
-export function setPose(object: THREE.Object3D, p: number[]): void {
-  object.matrix.set(p[0]!, p[1]!, p[2]!, p[3]!, p[4]!, p[5]!, p[6]!, p[7]!, p[8]!, p[9]!, p[10]!, p[11]!, 0, 0, 0, 1);
+function setPose(object: THREE.Object3D, p: number[], aim: readonly number[] = [0, 0, 0]): void {
+  const [x, y, z] = [p[3]! + aim[0]!, p[7]! + aim[1]!, p[11]! + aim[2]!];
+  object.matrix.set(p[0]!, p[1]!, p[2]!, x, p[4]!, p[5]!, p[6]!, y, p[8]!, p[9]!, p[10]!, z, 0, 0, 0, 1);
   object.matrixWorldNeedsUpdate = true;
 }
 

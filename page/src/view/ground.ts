@@ -52,6 +52,10 @@ export class Ground {
     (this.lines.uniforms["center"]!.value as THREE.Vector2).set(center.x, center.z);
   }
 
+  lower(height: number): void {
+    this.group.position.y = height - 1e-4;
+  }
+
   theme(dark: boolean): void {
     (this.lines.uniforms["color"]!.value as THREE.Color).set(dark ? 0x9aa4b0 : 0x5c6672);
     this.lines.uniforms["strength"]!.value = dark ? 0.2 : 0.26;

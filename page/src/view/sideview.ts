@@ -30,6 +30,9 @@ export class SideView {
   private readonly pinGeometry = new THREE.BufferGeometry();
   private readonly pinPoints: THREE.Points;
   private pinned: number[] = [];
+  private height = 0;
+  /** Whether the ground gives way to cloth that comes below it: it is only drawn, nothing lies on it. */
+  private sinks = false;
   private held: number[] = [];
 
   constructor() {
@@ -46,21 +49,17 @@ export class SideView {
     this.scene.add(this.cloth.group, this.bodies.group, this.ground.group, this.key, this.key.target, this.fill, this.sky, this.pinPoints);
   }
 
-  setScene(info: SceneInfo, geometry: Geometry): void {
+  setScene(info: SceneInfo, geometry: Geometry, colliders = info.colliders): void {
     const tints = info.cloths.map((cloth, i) => ({
       first: cloth.first,
       vertices: cloth.vertices,
       color: clothColor(lookUp(info.values, `cloth.${i}.color`), i),
     }));
     this.cloth.setGeometry(geometry, tints);
-    this.setColliders(info, geometry.bodyTriangles);
-    this.setPinned(info.pinned);
-  }
-
-  setColliders(info: SceneInfo, bodyTriangles: Uint32Array | undefined): void {
     const box = new THREE.Box3().setFromArray(this.cloth.positions as unknown as number[]);
     const size = box.getSize(new THREE.Vector3()).length();
-    this.bodies.build(info.colliders, bodyTriangles, size);
+    this.bodies.build(colliders, geometry.bodyTriangles, size);
+    this.setPinned(info.pinned);
   }
 
   /** Light, ground and the extent of what there is, once the first frame is in. */
@@ -73,14 +72,17 @@ export class SideView {
       // A wall would make all else small.
       if (box.getSize(new THREE.Vector3()).length() < 4 * cloth) this.bounds.union(box);
     }
+    const given = lookUp(info.values, "view.ground_height");
+    this.sinks = this.bodies.ground === undefined && typeof given !== "number";
+    const low = this.bounds.min.y;
+    // Scenes are built over y = 0; one that is far from it has its ground below itself.
+    this.height = this.bodies.ground ?? (typeof given === "number" ? given : low >= 0 && low < 2 * cloth ? 0 : low - 0.5 * cloth);
+    // What hangs or falls comes down to it.
+    if (low - this.height < cloth) this.bounds.min.y = Math.min(low, this.height);
     const center = this.bounds.getCenter(new THREE.Vector3());
     const reach = Math.max(this.bounds.getSize(new THREE.Vector3()).length() / 2, 0.05);
-    const given = lookUp(info.values, "view.ground_height");
-    const height = this.bodies.ground ?? (typeof given === "number" ? given : this.bounds.min.y);
-    // A cloth that falls needs its shadow on the ground from the start.
-    const low = Math.min(this.bounds.min.y, height);
-    const span = Math.max(reach, center.y - low) * 1.35;
-    this.ground.place(height, center, reach * 7);
+    const span = reach * 1.35;
+    this.ground.place(this.height, center, reach * 7);
     this.ground.group.visible = lookUp(info.values, "view.ground") !== false || this.bodies.ground !== undefined;
     const direction = new THREE.Vector3(-0.45, 1, 0.55).normalize();
     this.key.target.position.copy(center);
@@ -98,7 +100,16 @@ export class SideView {
   update(frame: FrameData): void {
     this.cloth.update(frame.positions, frame.numbers);
     this.bodies.update(frame.poses, frame.bodies);
+    if (this.sinks) this.sink(frame.positions);
     this.placePins();
+  }
+
+  private sink(positions: Float32Array): void {
+    let low = this.height;
+    for (let i = 1; i < positions.length; i += 3) if (positions[i]! < low) low = positions[i]!;
+    if (low >= this.height) return;
+    this.height = low;
+    this.ground.lower(low);
   }
 
   setPinned(pinned: number[]): void {
