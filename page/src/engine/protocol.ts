@@ -1,5 +1,6 @@
-/** What the page says to an engine, and what it hears. */
+/** What the page says to an engine, and what it hears. The requests are those of docs/page.md. */
 
+/** The engine does not answer any more; a new one has to be started. */
 export class EngineLost extends Error {}
 
 export type Vec3 = [number, number, number];
@@ -105,4 +106,19 @@ export interface Info {
     | { kind: "scenes" }
     | { kind: "scene"; name: string; toml: string; sets: string[]; files: string[] }
     | { kind: "run"; name: string; frames: number; fps: number; cloths: unknown[]; files: { name: string; bytes: number }[] };
+}
+
+/** Reads what an engine sends: JSON that says what is where, and the numbers behind it (crates/muslin-live/src/buffer.rs). */
+export function readBuffer(bytes: ArrayBuffer): Buffer {
+  const length = new DataView(bytes).getUint32(0, true);
+  const head = JSON.parse(new TextDecoder().decode(new Uint8Array(bytes, 4, length))) as Head;
+  return {
+    head,
+    section(name) {
+      const found = head.sections.find((section) => section.name === name);
+      if (!found) return undefined;
+      const kind = { f32: Float32Array, u32: Uint32Array, u8: Uint8Array }[found.type];
+      return new kind(bytes, found.offset, found.length);
+    },
+  };
 }
