@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { resolve } from "node:path";
 import { defineConfig } from "vite";
 
-const out = resolve(import.meta.dirname, "../crates/muslin-cli/page");
+const out = process.env["MUSLIN_PAGE_OUT"] ?? resolve(import.meta.dirname, "../crates/muslin-cli/page");
 
 export default defineConfig({
   base: "./",

@@ -1,7 +1,7 @@
 /** Where engines come from, and which one a scene of a given size gets. */
 import type { Engine, Info } from "./engine/protocol";
-import { startFake } from "./dev/fake";
-import { startHttp } from "./dev/http";
+import { startMachineEngine } from "./engine/machine";
+import { startPageEngine } from "./engine/page";
 
 export type Place = "auto" | "page" | "machine";
 
@@ -20,16 +20,7 @@ export function pageThreads(engines: number): number {
   return Math.max(1, Math.min(8, Math.floor((navigator.hardwareConcurrency || 2) / engines)));
 }
 
-export async function startEngine(place: "page" | "machine", engines: number): Promise<Engine> {
-  void engines;
-  const info = await findServer();
-  return info ? startHttp(info.threads) : startFake(place);
-}
-
-export async function findServer(): Promise<Info | undefined> {
-  try {
-    return (await (await fetch("api/info")).json()) as Info;
-  } catch {
-    return undefined;
-  }
+/** A new engine, one of `engines` that share the browser's threads. */
+export function startEngine(place: "page" | "machine", engines: number): Promise<Engine> {
+  return place === "machine" ? startMachineEngine() : startPageEngine(pageThreads(engines));
 }

@@ -1,6 +1,6 @@
 /** The page as a whole: which scene or run is open, and what shows it. */
 import type { Reply, Request } from "../engine/protocol";
-import { findServer } from "../engines";
+import { serverInfo } from "../engine/machine";
 import { urlBytes, type Bytes } from "../finished/bytes";
 import { Player } from "../finished/player";
 import { openRun } from "../finished/run";
@@ -45,7 +45,7 @@ export class App {
   /** Starts an engine, learns what it knows, and opens what the address or the server asks for. */
   async start(wanted: string | null, playing: boolean): Promise<void> {
     const { context } = this;
-    context.info = await findServer();
+    context.info = await serverInfo();
     try {
       await this.live.ensureEngine();
     } catch (error) {

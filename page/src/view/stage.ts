@@ -86,9 +86,7 @@ export class Stage {
       this.camera.position.copy(eye);
     } else {
       const direction = (triple(lookUp(info.values, "view.direction")) ?? new THREE.Vector3(-0.5, -0.4, -0.9)).normalize();
-      const vertical = (this.camera.fov * Math.PI) / 360;
-      const narrow = Math.min(vertical, Math.atan(Math.tan(vertical) * this.camera.aspect));
-      this.camera.position.copy(target).addScaledVector(direction, (-radius * 0.78) / Math.sin(narrow));
+      this.camera.position.copy(target).addScaledVector(direction, -this.distanceFor(view.bounds, target, direction));
     }
     this.camera.near = radius / 200;
     this.camera.far = radius * 60;
@@ -98,6 +96,21 @@ export class Stage {
     this.controls.maxDistance = radius * 20;
     this.controls.update();
     this.invalidate();
+  }
+
+  /** How far from `target` the camera has every corner of a box in sight, with a margin. */
+  private distanceFor(box: THREE.Box3, target: THREE.Vector3, direction: THREE.Vector3): number {
+    const right = new THREE.Vector3().crossVectors(direction, this.camera.up).normalize();
+    const up = new THREE.Vector3().crossVectors(right, direction);
+    const tall = Math.tan((this.camera.fov * Math.PI) / 360) * 0.9;
+    const wide = tall * this.camera.aspect;
+    let distance = 0;
+    for (let k = 0; k < 8; k++) {
+      const corner = new THREE.Vector3(k & 1 ? box.max.x : box.min.x, k & 2 ? box.max.y : box.min.y, k & 4 ? box.max.z : box.min.z).sub(target);
+      const near = corner.dot(direction);
+      distance = Math.max(distance, Math.abs(corner.dot(right)) / wide - near, Math.abs(corner.dot(up)) / tall - near);
+    }
+    return Math.max(distance, 0.1);
   }
 
   /** Turns the camera about what it looks at, by radians, and moves it nearer by a factor. */
