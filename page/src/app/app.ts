@@ -26,6 +26,8 @@ export class App {
   models!: Models;
   entries: Entry[] = [];
   current = "";
+  /** Whether what is opened plays at once. */
+  autoplay = true;
   private last = 0;
 
   constructor(stage: Stage) {
@@ -45,6 +47,7 @@ export class App {
   /** Starts an engine, learns what it knows, and opens what the address or the server asks for. */
   async start(wanted: string | null, playing: boolean): Promise<void> {
     const { context } = this;
+    this.autoplay = playing;
     context.info = await serverInfo();
     try {
       await this.live.ensureEngine();
@@ -67,6 +70,7 @@ export class App {
     if (!first) throw new Error("the engine knows no scenes");
     await this.choose(first.id);
     if (playing) this.transport?.play();
+    this.autoplay = true;
   }
 
   private async learn(): Promise<void> {
@@ -143,7 +147,7 @@ export class App {
     if (run.bytes > 256e6) context.say("info", `${count(run.count)} frames of ${count(run.scene.vertices)} vertices, ${bytes(run.bytes)}: read frame by frame.`);
     context.emit("state", undefined);
     context.emit("scene", 0);
-    player.play();
+    if (this.autoplay) player.play();
   }
 
   /** What was dropped or chosen. */

@@ -1,5 +1,6 @@
 /** Simulations that run while one watches: one, or two beside each other at the same simulated time. */
 import type { Reply, Request } from "../engine/protocol";
+import { serverInfo } from "../engine/machine";
 import { placeFor, startEngine, type Place } from "../engines";
 import { bytes, count } from "../lib/format";
 import type { Context, Transport } from "./context";
@@ -320,9 +321,11 @@ export class Live implements Transport {
     for (let attempt = 0; attempt < 8; attempt++) {
       this.context.say("error", `The engine is gone (${why || "no reason given"}); the last frame stays. Trying to start it again …`);
       await new Promise((resolve) => setTimeout(resolve, 500 * 2 ** Math.min(attempt, 5)));
+      // A server that stays away for some seconds is gone; the page can go on by itself.
+      if (attempt >= 3) this.context.info = await serverInfo();
       try {
         for (const side of this.sides) {
-          const place = attempt > 2 && !this.context.info ? "page" : side.engine.place;
+          const place = this.context.info ? side.engine.place : "page";
           const engine = await startEngine(place, this.sides.length);
           const recipe = side.recipe();
           side.close();

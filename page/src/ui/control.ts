@@ -152,6 +152,7 @@ export class Control {
       this.inputs[0]!.value = String(value ?? "");
     } else {
       this.inputs[0]!.value = typeof value === "number" ? plain(value, 6) : "";
+      this.slider!.classList.toggle("unset", typeof value !== "number");
       if (typeof value === "number") {
         this.slider!.value = String(positionOf(this.scale!, value));
         this.slider!.setAttribute("aria-valuetext", `${plain(value)} ${this.spec.unit ?? ""}`);

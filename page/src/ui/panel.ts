@@ -46,6 +46,7 @@ export class Panel {
       const note = this.element.querySelector(`#section-${section.id} > summary small`);
       if (note) note.textContent = section.note ?? "";
     }
+    this.element.querySelector("#cost")?.replaceWith(this.cost());
   }
 
   private sections(): Section[] {
@@ -155,9 +156,10 @@ export class Panel {
 
   private async send(sets: string[], control: Control | undefined): Promise<void> {
     this.sending = true;
+    const place = this.live.side.engine.place;
     try {
       const reply = await this.live.change({ do: "set", sets });
-      if (reply.ok) this.accepted(reply, control);
+      if (reply.ok) this.accepted(reply, control, place);
       else this.refused(reply, control);
     } finally {
       this.sending = false;
@@ -167,7 +169,7 @@ export class Panel {
     }
   }
 
-  private accepted(reply: Reply, sender: Control | undefined): void {
+  private accepted(reply: Reply, sender: Control | undefined, before: string): void {
     for (const control of this.controls) control.clear();
     this.refresh();
     const control = sender ? (this.controls.find((c) => c.spec.path === sender.spec.path) ?? sender) : undefined;
@@ -176,7 +178,9 @@ export class Panel {
         this.restarting.add(control.spec.path);
         control.tell("info", `Started again${reply.why ? `: ${reply.why}` : ""}.`);
       }
-      this.context.say("info", `The scene started again${reply.why ? `: ${reply.why}` : ""}.`);
+      const { scene, engine } = this.live.side;
+      const moved = engine.place === before ? "" : ` ${count(scene.vertices)} vertices, about ${bytes(scene.memory)}: it runs ${engine.place === "machine" ? "on this machine" : "in the page"} now.`;
+      this.context.say("info", `The scene started again${reply.why ? `: ${reply.why}` : ""}.${moved}`);
     }
     for (const warning of reply.warnings ?? []) {
       const at = this.controlAt(warning.place);

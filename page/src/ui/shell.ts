@@ -233,6 +233,7 @@ export class Shell {
     const machine = this.placeSelect.options[2]!;
     machine.disabled = !app.context.info;
     machine.title = machine.disabled ? "the page does not come from muslin view" : "";
+    byId("tools").hidden = app.player !== undefined;
     this.labels(two);
     this.look.refresh();
     this.bar.refresh();

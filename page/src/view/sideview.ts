@@ -84,10 +84,10 @@ export class SideView {
     const span = reach * 1.35;
     this.ground.place(this.height, center, reach * 7);
     this.ground.group.visible = lookUp(info.values, "view.ground") !== false || this.bodies.ground !== undefined;
-    const direction = new THREE.Vector3(-0.45, 1, 0.55).normalize();
+    const direction = keyDirection(info.values);
     this.key.target.position.copy(center);
     this.key.position.copy(center).addScaledVector(direction, span * 3);
-    this.fill.position.copy(center).add(new THREE.Vector3(3, 1.2, -2).multiplyScalar(reach));
+    this.fill.position.copy(center).add(new THREE.Vector3(-direction.x, 0.3, -direction.z).multiplyScalar(3 * reach));
     const shadow = this.key.shadow.camera;
     shadow.left = shadow.bottom = -span;
     shadow.right = shadow.top = span;
@@ -161,6 +161,21 @@ export class SideView {
 function clothColor(given: unknown, index: number): THREE.Color {
   if (Array.isArray(given) && given.length === 3) return new THREE.Color().setRGB(given[0], given[1], given[2], THREE.SRGBColorSpace);
   return new THREE.Color(dyes[index % dyes.length]!);
+}
+
+/** Light comes from above, over the left shoulder of whoever looks. */
+function keyDirection(values: unknown): THREE.Vector3 {
+  const triple = (path: string): THREE.Vector3 | undefined => {
+    const v = lookUp(values, path);
+    return Array.isArray(v) ? new THREE.Vector3(v[0], v[1], v[2]) : undefined;
+  };
+  const eye = triple("view.eye");
+  const forward = eye ? (triple("view.target") ?? new THREE.Vector3()).sub(eye) : (triple("view.direction") ?? new THREE.Vector3(-0.5, 0, -0.9));
+  forward.y = 0;
+  if (forward.lengthSq() < 1e-9) forward.set(0, 0, -1);
+  forward.normalize();
+  const right = new THREE.Vector3(-forward.z, 0, forward.x);
+  return new THREE.Vector3(0, 1, 0).addScaledVector(forward, -0.6).addScaledVector(right, -0.5).normalize();
 }
 
 /** A round dot with a light rim, so that it shows on any cloth. */
