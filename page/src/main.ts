@@ -28,6 +28,12 @@ function start(): void {
       app.context.say("error", `The engine did not start: ${error instanceof Error ? error.message : String(error)}. Reload the page to try again.`);
     });
   window.muslin = scripting(app, ready);
+  window.addEventListener("pagehide", () => app.live.leave());
+  stage.canvas.addEventListener("webglcontextlost", () => app.context.say("error", "The graphics card has dropped the page; it draws again once the browser gives it back. Reload if it does not."));
+  stage.canvas.addEventListener("webglcontextrestored", () => {
+    app.context.hush();
+    stage.invalidate();
+  });
 }
 
 start();

@@ -47,7 +47,7 @@ export function scripting(app: App, ready: Promise<void>): Scripting {
       const p = stage.views[side]!.cloth.positions;
       return stage.project(new THREE.Vector3(p[3 * vertex], p[3 * vertex + 1], p[3 * vertex + 2]), side);
     },
-    call: (request, side = 0) => app.live.sides[side]!.call(request),
+    call: (request, side = 0) => app.live.script(side, request),
     pause: () => app.transport?.pause(),
     play: () => app.transport?.play(),
     step: async () => app.transport?.step(1),

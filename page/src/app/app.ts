@@ -48,6 +48,7 @@ export class App {
   async start(wanted: string | null, playing: boolean): Promise<void> {
     const { context } = this;
     this.autoplay = playing;
+    context.say("info", "Starting the engine …", true);
     context.info = await serverInfo();
     try {
       await this.live.ensureEngine();

@@ -121,6 +121,13 @@ export class Live implements Transport {
     });
   }
 
+  /** Any request of a script to one side; what it changes is drawn. */
+  async script(side: number, request: Request): Promise<Reply> {
+    const reply = await this.sides[side]!.call(request);
+    if (reply.ok && reply.scene) await this.exclusive(() => this.show());
+    return reply;
+  }
+
   /** Both sides are at the same time: where one restarts, so does the other. */
   private async restartOthers(but: Side): Promise<void> {
     for (const other of this.sides) if (other !== but) await other.call({ do: "reset" });
@@ -342,6 +349,11 @@ export class Live implements Transport {
     }
     this.recovering = false;
     this.context.say("error", `The engine does not come back (${why}). Reload the page to try again.`);
+  }
+
+  /** The page goes away: sessions of the server end now rather than after a while. A page that comes back starts new ones. */
+  leave(): void {
+    for (const side of this.sides) side.close();
   }
 
   /** Gives the engines back; a scene that is loaded later starts new ones. */

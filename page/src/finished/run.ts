@@ -2,7 +2,7 @@
 import type { ColliderInfo, Reply, SceneInfo } from "../engine/protocol";
 import { startEngine } from "../engines";
 import { readObj, type ObjMesh } from "../lib/obj";
-import { lookUp } from "../lib/toml";
+import { lookUp, setText } from "../lib/toml";
 import type { Sample } from "../app/history";
 import type { Geometry } from "../view/cloth";
 import type { FrameData } from "../view/sideview";
@@ -114,16 +114,22 @@ function clothStems(files: Bytes[], report: Record<string, unknown> | undefined)
   return npy.filter((stem) => files.some((f) => f.name === `${stem}.obj`));
 }
 
-/** The scene file in an engine's words. Cloth shows without it, so that a fault here is only a note. */
+/** A cloth of two triangles, out of everything's way. */
+const PLACEHOLDER = setText("cloth", [{ grid: { size: [0.01, 0.01], cells: [1, 1] }, translate: [0, 1e5, 0] }]);
+
+/**
+ * The bodies of a scene file in an engine's words, and its view. The cloths come from the files of the run; in the engine a small one stands for them,
+ * which keeps this cheap however large they are. Cloth shows without it, so that a fault here is only a note.
+ */
 async function describe(toml: string, files: Bytes[], notes: string[]): Promise<SceneInfo | undefined> {
   try {
     const engine = await startEngine("page", 1);
     try {
       for (const file of files) {
-        if (toml.includes(`"${file.name}"`)) await engine.file(file.name, await file.read(0, file.size));
+        if (/\.(obj|glb)$/.test(file.name) && toml.includes(`"${file.name}"`)) await engine.file(file.name, await file.read(0, file.size));
       }
-      const reply = await engine.call<Reply>({ do: "open", toml });
-      if (reply.ok && reply.scene) return reply.scene;
+      const reply = await engine.call<Reply>({ do: "open", toml, sets: [PLACEHOLDER] });
+      if (reply.ok && reply.scene) return { ...reply.scene, values: { ...reply.scene.values, cloth: colorsOf(toml) } };
       notes.push(`bodies are not shown: ${reply.message ?? "the scene file was refused"}`);
     } finally {
       engine.close();
@@ -132,6 +138,14 @@ async function describe(toml: string, files: Bytes[], notes: string[]): Promise<
     notes.push(`bodies are not shown: ${error instanceof Error ? error.message : String(error)}`);
   }
   return undefined;
+}
+
+/** What the scene file says of the colours of its cloths, in their order. */
+function colorsOf(toml: string): { color?: number[] }[] {
+  return toml.split(/^\[\[cloth\]\]/m).slice(1).map((part) => {
+    const color = /^color\s*=\s*\[([^\]]*)\]/m.exec(part.split(/^\[/m)[0]!)?.[1];
+    return color ? { color: color.split(",").map(Number) } : {};
+  });
 }
 
 function posesAt(colliders: ColliderInfo[], scene: SceneInfo | undefined, time: number): (number[] | null)[] {

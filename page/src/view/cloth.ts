@@ -1,5 +1,6 @@
 /** All cloths of one simulation, as one mesh. */
 import * as THREE from "three";
+import { behind } from "./bodies";
 import { fabricMaterial, type FabricUniforms } from "./fabric";
 import { vertexNormals } from "./normals";
 import { weaveCoordinates } from "./weave";
@@ -90,6 +91,8 @@ export class Cloth {
     this.uniforms.threads.value = surface === "fabric" ? 260 : 0;
     this.mesh.visible = surface !== "none";
     this.wires.visible = wires || surface === "none";
+    // Wires lie in the surface, and lines cannot be offset themselves.
+    Object.assign(this.mesh.material, behind(wires ? 1 : 0));
     this.wireMaterial.color.set(wireColor);
     this.wireMaterial.opacity = surface === "none" ? 0.8 : 0.3;
   }

@@ -63,9 +63,6 @@ export function fabricMaterial(): { material: THREE.MeshStandardMaterial; unifor
     side: THREE.DoubleSide,
     roughness: 0.88,
     metalness: 0,
-    polygonOffset: true,
-    polygonOffsetFactor: 1,
-    polygonOffsetUnits: 1,
   });
   material.onBeforeCompile = (shader) => {
     Object.assign(shader.uniforms, uniforms);
