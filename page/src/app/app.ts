@@ -9,7 +9,7 @@ import type { Models } from "../ui/models";
 import type { Found } from "../ui/drop";
 import type { Stage } from "../view/stage";
 import { Context, type Transport } from "./context";
-import { Live } from "./live";
+import { findings, Live } from "./live";
 
 export interface Entry {
   id: string;
@@ -126,8 +126,13 @@ export class App {
     this.player = undefined;
     this.context.resetRange();
     const reply = await this.live.load(request, files);
-    if (!reply?.ok && before) this.player = before;
-    if (reply?.ok && playing) this.live.play();
+    // A fault of the engine was said by then.
+    if (!reply) return;
+    if (!reply.ok) {
+      this.player = before;
+      throw new Error(findings(reply));
+    }
+    if (playing) this.live.play();
     this.context.emit("state", undefined);
   }
 

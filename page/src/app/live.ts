@@ -47,10 +47,7 @@ export class Live implements Transport {
       let reply: Reply | undefined;
       for (const side of this.sides) {
         reply = await side.open(request, files);
-        if (!reply.ok) {
-          context.say("error", reply.message ?? findings(reply));
-          return reply;
-        }
+        if (!reply.ok) return reply;
       }
       await this.settlePlace();
       await this.show();

@@ -115,7 +115,7 @@ function clothStems(files: Bytes[], report: Record<string, unknown> | undefined)
 }
 
 /** A cloth of two triangles, out of everything's way. */
-const PLACEHOLDER = setText("cloth", [{ grid: { size: [0.01, 0.01], cells: [1, 1] }, translate: [0, 1e5, 0] }]);
+const PLACEHOLDER = [setText("cloth", [{ grid: { size: [1, 1], cells: [1, 1] }, translate: [0, 1000, 0] }]), setText("contact", {})];
 
 /**
  * The bodies of a scene file in an engine's words, and its view. The cloths come from the files of the run; in the engine a small one stands for them,
@@ -126,9 +126,9 @@ async function describe(toml: string, files: Bytes[], notes: string[]): Promise<
     const engine = await startEngine("page", 1);
     try {
       for (const file of files) {
-        if (/\.(obj|glb)$/.test(file.name) && toml.includes(`"${file.name}"`)) await engine.file(file.name, await file.read(0, file.size));
+        if (toml.includes(`"${file.name}"`)) await engine.file(file.name, await file.read(0, file.size));
       }
-      const reply = await engine.call<Reply>({ do: "open", toml, sets: [PLACEHOLDER] });
+      const reply = await engine.call<Reply>({ do: "open", toml, sets: PLACEHOLDER });
       if (reply.ok && reply.scene) return { ...reply.scene, values: { ...reply.scene.values, cloth: colorsOf(toml) } };
       notes.push(`bodies are not shown: ${reply.message ?? "the scene file was refused"}`);
     } finally {

@@ -84,7 +84,7 @@ export class Panel {
       if ("heading" in item) {
         const head = h("h3", {}, item.heading);
         const { remove } = item;
-        if (remove !== undefined) head.append(h("button", { type: "button", class: "small", onclick: () => void this.send([remove], undefined) }, "Remove"));
+        if (remove !== undefined) head.append(h("button", { type: "button", class: "small", "aria-label": `Remove ${item.heading}`, onclick: () => void this.send([remove], undefined) }, "Remove"));
         body.append(head);
       } else {
         const control = new Control(item, (c, value, final) => this.commit(c, value, final));
@@ -116,8 +116,7 @@ export class Panel {
     const row = h("div", { class: "row" });
     for (const { name } of this.models.collider) {
       if (name === "mesh") continue;
-      const index = this.live.side.scene.colliders.length;
-      row.append(h("button", { type: "button", class: "small", onclick: () => void this.send([newCollider(name, index)], undefined) }, `Add ${name}`));
+      row.append(h("button", { type: "button", class: "small", onclick: () => void this.send([newCollider(name, this.live.side.scene.values)], undefined) }, `Add ${name}`));
     }
     return row;
   }
@@ -190,15 +189,12 @@ export class Panel {
   }
 
   private refused(reply: Reply, sender: Control | undefined): void {
-    let told = false;
     for (const finding of reply.findings ?? []) {
       const at = this.controlAt(finding.place);
       if (at && at !== sender) at.tell("error", finding.message);
-      if (at === sender || !at) continue;
-      told = true;
     }
     if (!sender) {
-      if (!told) this.context.say("error", findings(reply));
+      this.context.say("error", findings(reply));
       return;
     }
     const own = (reply.findings ?? []).filter((f) => this.controlAt(f.place) === sender);

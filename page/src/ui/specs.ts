@@ -189,13 +189,14 @@ export function colliderSection(values: unknown, models: Models): Section {
   return { id: "colliders", title: "Colliders", note: String(list.length), items };
 }
 
-/** A new body of ordinary size above the middle of the scene. */
-export function newCollider(kind: string, index: number): string {
+/** The bodies of a scene and a new one of ordinary size above its middle. */
+export function newCollider(kind: string, values: unknown): string {
+  const list = (lookUp(values, "collider") ?? []) as Value[];
   const shapes: Record<string, Value> = {
     sphere: { center: [0, 0.3, 0], radius: 0.15 },
     capsule: { a: [-0.2, 0.3, 0], b: [0.2, 0.3, 0], radius: 0.08 },
     box: { center: [0, 0.15, 0], size: [0.3, 0.3, 0.3] },
     plane: { point: [0, 0, 0], normal: [0, 1, 0] },
   };
-  return setText(`collider.${index}`, { [kind]: shapes[kind]! });
+  return setText("collider", [...list, { [kind]: shapes[kind]! }]);
 }

@@ -74,7 +74,7 @@ export function fabricMaterial(): { material: THREE.MeshStandardMaterial; unifor
       .replace("#include <color_fragment>", /* glsl */ `
         vec2 thread = weavePlane() * threads;
         vec2 width = fwidth(thread);
-        float fade = threads > 0.0 ? 1.0 - smoothstep(0.35, 0.9, max(width.x, width.y)) : 0.0;
+        float fade = threads > 0.0 ? 1.0 - smoothstep(0.2, 0.55, max(width.x, width.y)) : 0.0;
         float height = weaveHeight(thread);
         if (byValue > 0.5) {
           diffuseColor.rgb = mapColor(clamp((vNumber - range.x) / (range.y - range.x), 0.0, 1.0));
