@@ -47,6 +47,11 @@ fn open(arguments: &ViewArguments) -> Result<Opened, Failure> {
         without_sets(&format!("{what} is a folder of results"))?;
         return RunFolder::open(path).map(Opened::Run);
     }
+    if is_path && !what.ends_with(".toml") && !path.exists() {
+        return Err(Failure::Usage(format!(
+            "there is no {what}; give a folder that `muslin run` has written, a scene file, or a name that `muslin scenes` lists"
+        )));
+    }
     let is_file = is_path || what.ends_with(".toml") || path.is_file();
     if !is_file && Builtin::find(what).is_none() {
         let message = builtin::unknown(what, "no built-in scene, no file, and no folder of results");

@@ -31,13 +31,16 @@ impl RunFolder {
         let shown = path.display();
         let real = path.canonicalize().map_err(|error| crate::failure::cannot_read(path, error))?;
         let run = Self { folder: Folder::new(path.to_owned()), real, listed: Mutex::default() };
+        let not_ours = |why: String| {
+            Failure::Usage(format!(
+                "{shown} is not the folder of a run: {why}; \
+                 give a folder that `muslin run` has written, a scene file, or a name that `muslin scenes` lists"
+            ))
+        };
         if !path.join(REPORT).is_file() {
-            return Err(Failure::Usage(format!(
-                "{shown} is not the folder of a run: there is no {REPORT} in it; \
-                 give a folder that `muslin run` has written, a scene file, or the name of a built-in scene"
-            )));
+            return Err(not_ours(format!("there is no {REPORT} in it")));
         }
-        let report = run.report().map_err(Failure::Failed)?;
+        let report = run.report().map_err(not_ours)?;
         let cloths = run.cloths(&report);
         match cloths.iter().find_map(|cloth| cloth["problem"].as_str()) {
             Some(problem) => Err(Failure::Failed(format!("the run in {shown} cannot be shown: {problem}"))),
@@ -87,12 +90,11 @@ impl RunFolder {
     }
 
     fn report(&self) -> Result<Value, String> {
-        let path = self.folder.join(REPORT);
         let bytes = self.folder.read(REPORT).map_err(|error| error.to_string())?.unwrap_or_default();
         let report: Value = serde_json::from_slice(&bytes).unwrap_or_default();
         // As the contract has it, whichever version wrote it.
         let is_ours = report["scene"].is_string() && report["cloths"].is_array() && report["frames"].is_array();
-        if is_ours { Ok(report) } else { Err(format!("{} is not a report of muslin", path.display())) }
+        if is_ours { Ok(report) } else { Err(format!("its {REPORT} is not of muslin")) }
     }
 
     fn scene(&self) -> Option<Scene> {
