@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-use muslin_io::{Cause, IoError, Operation};
+use muslin_io::IoError;
 use serde_json::json;
 
 use crate::console;
@@ -65,10 +65,10 @@ impl Failure {
 
 /// A file that could not be read, in the words that the formats use for theirs.
 pub(crate) fn cannot_read(path: &Path, error: io::Error) -> IoError {
-    IoError { operation: Operation::Read, path: path.to_owned(), cause: Cause::System(error) }
+    IoError::read(path, error)
 }
 
 /// A file or folder that could not be written.
 pub(crate) fn cannot_write(path: &Path, error: io::Error) -> IoError {
-    IoError { operation: Operation::Write, path: path.to_owned(), cause: Cause::System(error) }
+    IoError::write(path, error)
 }

@@ -11,7 +11,6 @@
 
 mod args;
 mod bench;
-mod builtin;
 mod clock;
 mod commands;
 mod compare;
@@ -19,7 +18,6 @@ mod console;
 mod failure;
 mod findings;
 mod memory;
-mod mesh_files;
 mod scene_file;
 mod session;
 mod shell;
@@ -30,6 +28,7 @@ mod words;
 use std::process::ExitCode;
 
 use args::Arguments;
+use muslin_live::{builtin, mesh_files};
 
 fn main() -> ExitCode {
     let command = Arguments::read();

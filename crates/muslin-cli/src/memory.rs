@@ -3,30 +3,16 @@
 use std::fs;
 use std::path::Path;
 
-use muslin::energy::shape_matching::Matching;
 use muslin::mesh::{Diagonals, MAX_GRID_VERTICES};
 use muslin::model::{Model, Problem};
+use muslin::output::memory::{ELEMENT_BYTES, VERTEX_BYTES};
 use muslin::scene::{Scene, Severity, Shape};
 
-/// Bytes of a vertex at the peak, while the scene is compiled: mesh, connectivity, state, and what a solver keeps.
-///
-/// Measured on a sheet of a million vertices without energies; with them, an element of `spring` added 56 bytes, of
-/// `dihedral` 57 and of `isometric` 110.
-const VERTEX_BYTES: usize = 540;
-const ELEMENT_BYTES: usize = 80;
-/// The same before there is a mesh: a vertex has about three edges and three hinges. With `spring` and `isometric` two
+/// Bytes of a vertex with its elements, before there is a mesh: a vertex has about three edges and three hinges. With `spring` and `isometric` two
 /// million vertices were measured at 1036 bytes each.
 const BYTES_BEFORE: f64 = (VERTEX_BYTES + 6 * ELEMENT_BYTES) as f64;
 /// Bytes of an OBJ file for a vertex, its two triangles included: few files have less.
 const OBJ_BYTES: f64 = 30.0;
-
-/// An estimate of the memory of a run, in bytes.
-pub(crate) fn estimate(model: &Model) -> usize {
-    let elements: usize = model.terms.iter().map(|term| term.element_count()).sum();
-    let members: usize = model.matchings.iter().map(Matching::member_count).sum();
-    let bodies: usize = model.bodies.iter().map(|body| body.mesh.vertex_count()).sum();
-    VERTEX_BYTES * (model.masses.len() + bodies) + ELEMENT_BYTES * (elements + members)
-}
 
 /// Bytes of the frames of a whole run, the initial state included.
 pub(crate) fn frame_bytes(model: &Model, scene: &Scene) -> usize {

@@ -192,11 +192,13 @@ impl IoError {
         }
     }
 
-    pub(crate) fn read(path: &Path, cause: impl Into<Cause>) -> Self {
+    /// A file that could not be read.
+    pub fn read(path: &Path, cause: impl Into<Cause>) -> Self {
         Self { operation: Operation::Read, path: path.to_owned(), cause: cause.into() }
     }
 
-    pub(crate) fn write(path: &Path, cause: impl Into<Cause>) -> Self {
+    /// A file or folder that could not be written.
+    pub fn write(path: &Path, cause: impl Into<Cause>) -> Self {
         Self { operation: Operation::Write, path: path.to_owned(), cause: cause.into() }
     }
 

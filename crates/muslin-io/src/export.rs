@@ -60,14 +60,14 @@ pub fn export(
 
 /// One export: what a format's writer is given.
 pub(crate) struct Job<'a> {
-    dir: &'a Path,
+    pub(crate) dir: &'a Path,
     pub(crate) rest: &'a RestMesh<'a>,
     pub(crate) frames: &'a mut dyn FrameSource,
     pub(crate) clip: Clip,
 }
 
 impl Job<'_> {
-    fn check(&self) -> Result<(), InputError> {
+    pub(crate) fn check(&self) -> Result<(), InputError> {
         self.rest.check()?;
         let fps = self.clip.fps;
         if !(1e-3..=1e6).contains(&fps) {

@@ -17,13 +17,15 @@
 //! are kept even where they alone exceed 64 MB, up to the 4 GiB that the format can address.
 
 use std::io::Write;
+use std::path::Path;
 
 use serde_json::{Value, json};
 
 use crate::bytes::{extend_f32, extend_u32};
 use crate::error::{Cause, InputError, IoError};
 use crate::export::{Exported, Format, Job};
-use crate::mesh::{SplitMesh, first_not_finite, vertex_normals};
+use crate::frames::{Clip, FrameSource};
+use crate::mesh::{RestMesh, SplitMesh, first_not_finite, vertex_normals};
 use crate::partial::write_file;
 
 pub(crate) const FORMAT: Format = Format {
@@ -63,6 +65,23 @@ fn export(job: &mut Job<'_>) -> Result<Exported, IoError> {
     })?;
     let notes = plan.notes().iter().map(|note| format!("{} {note}", path.display())).collect();
     Ok(Exported { path, notes })
+}
+
+/// The motion of a cloth as the bytes of a GLB file.
+pub fn glb_bytes(rest: &RestMesh<'_>, frames: &mut dyn FrameSource, clip: Clip) -> Result<Vec<u8>, IoError> {
+    let mut job = Job { dir: Path::new(""), rest, frames, clip };
+    let path = job.file(FORMAT.extension);
+    let bytes = job.check().map_err(Cause::from).and_then(|()| {
+        let split = SplitMesh::new(rest);
+        let vertices = rest.positions.len() + split.copies.len();
+        let plan = Plan::new(job.frames.frame_count(), vertices, split.triangles.len());
+        plan.check()?;
+        let (json, binary) = build(&mut job, &split, &plan)?;
+        let mut out = Vec::new();
+        write_chunks(&mut out, json.to_string().into_bytes(), binary)?;
+        Ok(out)
+    });
+    bytes.map_err(|cause| IoError::write(&path, cause))
 }
 
 /// Which frames are kept, and what that costs.

@@ -43,6 +43,7 @@ mod usd;
 pub use error::{Cause, InputError, IoError, IoErrorKind, Operation};
 pub use export::{Exported, FORMATS, Format, export, find_format};
 pub use frames::{Clip, FrameSource, Frames};
+pub use glb::glb_bytes;
 pub use glb_read::{GlbError, GlbMesh, read_glb};
 pub use mesh::{Group, RestMesh, Uv};
 pub use names::file_stem;

@@ -30,7 +30,7 @@ pub struct Body {
     pub friction: f64,
     /// Whether it moves at all.
     pub moves: bool,
-    motion: Motion,
+    pub(crate) motion: Motion,
     frames: Option<Frames>,
 }
 

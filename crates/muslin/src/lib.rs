@@ -53,6 +53,7 @@ pub mod output;
 pub mod solver;
 
 pub mod catalog;
+mod hand;
 pub mod simulation;
 
 pub use simulation::{RestoreError, SetupError, Simulation};

@@ -139,8 +139,8 @@ pub struct Cloth {
 /// Vertices led along one path.
 #[derive(Debug)]
 pub struct Pin {
-    motion: Motion,
-    until: Option<f64>,
+    pub(crate) motion: Motion,
+    pub(crate) until: Option<f64>,
 }
 
 impl Pin {
@@ -486,6 +486,12 @@ impl Model {
             time: 0.0,
             history: Vec::new(),
         }
+    }
+
+    /// The vertices of each pin of a cloth, as the user numbers them; `cloth` is the scene's description of the one at `index`.
+    pub fn pin_vertices(&self, index: usize, cloth: &scene::Cloth) -> Vec<Vec<u32>> {
+        let mesh = &self.cloths[index].mesh;
+        select_pins(cloth, mesh, &place_mesh(cloth, mesh), index, &mut Problems::default())
     }
 
     /// The cloth of a vertex of the state, and the vertex as the user numbers it.

@@ -10,6 +10,29 @@ pub struct Motion {
     axis: Vec3<f64>,
     center: Vec3<f64>,
     ease: Ease,
+    /// On top of the path: where a hand has put it.
+    lead: Option<Lead>,
+}
+
+/// A displacement beside the path, from one instant to another; before and after it stands still.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Lead {
+    /// Start and end of the motion, in s.
+    pub times: [f64; 2],
+    /// The displacement at the start and at the end, in m.
+    pub offsets: [Vec3<f64>; 2],
+}
+
+impl Lead {
+    fn at(&self, time: f64) -> Vec3<f64> {
+        let ([from, to], [start, end]) = (self.times, self.offsets);
+        match (time - from) / (to - from) {
+            part if part >= 1.0 => end,
+            part if part > 0.0 => start + (end - start) * part,
+            // Before the start; and where the motion takes no time, until it.
+            _ => start,
+        }
+    }
 }
 
 /// A rigid placement: x ↦ R x + t.
@@ -27,14 +50,23 @@ impl Motion {
             axis: Vec3::from(path.axis).normalized_or_zero(),
             center: path.center.map_or(center, Vec3::from),
             ease: path.ease,
+            lead: None,
         }
+    }
+
+    /// Adds a displacement to the path, in place of an earlier one.
+    pub fn lead(&mut self, lead: Option<Lead>) {
+        self.lead = lead;
     }
 
     /// Where the object that started at the initial state is at `time`, in s.
     ///
     /// Before the first waypoint and after the last it stands still.
     pub fn pose(&self, time: f64) -> Pose {
-        let (offset, turn) = self.at(time);
+        let (mut offset, turn) = self.at(time);
+        if let Some(lead) = &self.lead {
+            offset += lead.at(time);
+        }
         let rotation = Mat3::about(self.axis, turn.to_radians());
         let shift = self.center + offset - rotation.apply(self.center);
         Pose { rows: rotation.0.map(Vec3::from), shift }
@@ -60,6 +92,15 @@ impl Motion {
 }
 
 impl Pose {
+    /// The rows of the 3×4 matrix [R t].
+    pub fn to_rows(&self) -> [[f64; 4]; 3] {
+        let shift = self.shift.to_array();
+        std::array::from_fn(|i| {
+            let [x, y, z] = self.rows[i].to_array();
+            [x, y, z, shift[i]]
+        })
+    }
+
     /// Where a point of the initial state is now.
     #[inline(always)]
     pub fn apply(&self, p: Vec3<f64>) -> Vec3<f64> {
@@ -112,6 +153,20 @@ mod tests {
         assert_eq!(height(Ease::Linear, 1.25), 1.0);
         assert_eq!(height(Ease::Smooth, 1.25), 4.0 * 0.15625);
         assert_eq!(height(Ease::Smooth, 1.5), 2.0);
+    }
+
+    #[test]
+    fn a_lead_comes_on_top_of_the_path() {
+        let mut motion = Motion::new(&path(Ease::Linear), Vec3::ZERO);
+        let (start, end) = (Vec3::new(0.0, 0.0, 1.0), Vec3::new(0.0, 0.0, 3.0));
+        motion.lead(Some(Lead { times: [1.0, 2.0], offsets: [start, end] }));
+        let point = Vec3::new(1.0, 0.0, 0.0);
+        let place = |time| motion.pose(time).apply(point);
+        for (time, y, z) in [(0.0, 0.0, 1.0), (1.0, 0.0, 1.0), (1.5, 2.0, 2.0), (2.0, 4.0, 3.0), (9.0, 4.0, 3.0)] {
+            assert!((place(time) - Vec3::new(1.0, y, z)).norm() < 1e-15, "{time}: {:?}", place(time));
+        }
+        motion.lead(Some(Lead { times: [1.0, 1.0], offsets: [start, end] }));
+        assert_eq!((motion.pose(0.5).apply(point).z, motion.pose(1.5).apply(point).z), (1.0, 3.0), "at once");
     }
 
     #[test]

@@ -33,14 +33,26 @@ pub struct Team {
 impl Team {
     /// A team of `threads` (at least one).
     pub fn new(threads: usize) -> Result<Self, TeamError> {
+        Self::of(threads, |builder| builder.thread_name(|index| format!("muslin-{index}")).build())
+    }
+
+    /// A team of `threads` (at least one) on threads that are there already: `start` hands what one of them has to run to one that is free.
+    pub fn on_threads(
+        threads: usize,
+        mut start: impl FnMut(Box<dyn FnOnce() + Send>) -> std::io::Result<()>,
+    ) -> Result<Self, TeamError> {
+        Self::of(threads, |builder| builder.spawn_handler(|thread| start(Box::new(|| thread.run()))).build())
+    }
+
+    fn of(
+        threads: usize,
+        build: impl FnOnce(rayon::ThreadPoolBuilder) -> Result<rayon::ThreadPool, rayon::ThreadPoolBuildError>,
+    ) -> Result<Self, TeamError> {
         let size = threads.max(1);
         if size == 1 {
             return Ok(Self::solo());
         }
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(size)
-            .thread_name(|index| format!("muslin-{index}"))
-            .build()
+        let pool = build(rayon::ThreadPoolBuilder::new().num_threads(size))
             .map_err(|e| TeamError { threads: size, reason: e.to_string() })?;
         Ok(Self { pool: Some(pool), size })
     }
@@ -312,6 +324,27 @@ mod tests {
             let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| team.run(size, stages)));
             assert!(outcome.is_err(), "team of {size}");
         }
+    }
+
+    #[test]
+    fn a_team_works_on_threads_of_others() {
+        let mut threads = Vec::new();
+        let team = Team::on_threads(3, |work| {
+            threads.push(std::thread::spawn(work));
+            Ok(())
+        })
+        .unwrap();
+        let count = AtomicUsize::new(0);
+        team.run(3, |worker| {
+            count.fetch_add(1, Ordering::Relaxed);
+            worker.barrier();
+            assert_eq!(count.load(Ordering::Relaxed), 3);
+        });
+        drop(team);
+        assert_eq!(threads.len(), 3);
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        let none = Team::on_threads(2, |_| Err(std::io::Error::other("none is free"))).unwrap_err();
+        assert_eq!(none.to_string(), "cannot start 2 threads: none is free; ask for fewer");
     }
 
     #[test]

@@ -1,14 +1,17 @@
 //! The user's handle: a model, its state and the solver that moves it.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
+use crate::hand::Hand;
 use crate::math::Vec3;
 use crate::model::{Compiled, LoadFrames, LoadMesh, Model, Problem};
 use crate::output::Diagnostics;
 use crate::pace::Pace;
 use crate::parallel::{Team, TeamError};
+use crate::parameter::Settings;
 use crate::scene::Scene;
-use crate::solver::{self, Clock, Context, Need, NoClock, Solver, StepError, StepReport};
+use crate::solver::{self, Clock, Context, Need, NoClock, Solver, SolverKind, StepError, StepReport};
 use crate::state::State;
 
 /// A scene that can be stepped.
@@ -16,6 +19,8 @@ pub struct Simulation {
     model: Model,
     state: State,
     solver: Box<dyn Solver>,
+    kind: &'static SolverKind,
+    settings: Settings,
     team: Team,
     /// Only with a clock.
     pace: Option<Pace>,
@@ -24,8 +29,7 @@ pub struct Simulation {
     frame: usize,
     warnings: Vec<Problem>,
     count_intersections: bool,
-    /// Whether the solver works with the energies of the model.
-    has_energies: bool,
+    hand: Hand,
 }
 
 /// Why a simulation could not be set up.
@@ -64,7 +68,7 @@ pub enum RestoreError {
 impl Simulation {
     /// Compiles a scene without animated meshes; `load` is asked for each mesh file.
     pub fn new(scene: &Scene, threads: usize, load: &mut LoadMesh<'_>) -> Result<Self, SetupError> {
-        Self::of(scene, threads, |scene| Model::compile(scene, load))
+        Self::of(scene, Team::new(threads)?, |scene| Model::compile(scene, load))
     }
 
     /// Compiles a scene; `load` is asked for each mesh file and `load_frames` for the frames of each animated mesh.
@@ -74,12 +78,22 @@ impl Simulation {
         load: &mut LoadMesh<'_>,
         load_frames: &mut LoadFrames<'_>,
     ) -> Result<Self, SetupError> {
-        Self::of(scene, threads, |scene| Model::compile_with(scene, load, load_frames))
+        Self::with_team(scene, Team::new(threads)?, load, load_frames)
+    }
+
+    /// The same with a team that was made elsewhere: where threads are not the operating system's.
+    pub fn with_team(
+        scene: &Scene,
+        team: Team,
+        load: &mut LoadMesh<'_>,
+        load_frames: &mut LoadFrames<'_>,
+    ) -> Result<Self, SetupError> {
+        Self::of(scene, team, |scene| Model::compile_with(scene, load, load_frames))
     }
 
     fn of(
         scene: &Scene,
-        threads: usize,
+        team: Team,
         compile: impl FnOnce(&Scene) -> Result<Compiled, Vec<Problem>>,
     ) -> Result<Self, SetupError> {
         let name = scene.solver.entry.name;
@@ -87,16 +101,18 @@ impl Simulation {
         let compiled = compile(scene).map_err(SetupError::Scene)?;
         Ok(Self {
             count_intersections: scene.contact.self_contact || !compiled.model.bodies.is_empty(),
+            hand: Hand::new(&compiled.model),
             model: compiled.model,
             state: compiled.state,
             solver: (kind.build)(&scene.solver.settings),
-            team: Team::new(threads)?,
+            kind,
+            settings: scene.solver.settings.clone(),
+            team,
             pace: None,
             clock: Box::new(NoClock),
             fps: scene.fps,
             frame: 0,
             warnings: compiled.warnings,
-            has_energies: kind.needs != Need::Nothing,
         })
     }
 
@@ -109,24 +125,50 @@ impl Simulation {
     }
 
     /// Advances by one frame. On an error the state is as it was.
+    ///
+    /// A hand that would force cloth through something stays where it is for this frame.
     pub fn advance(&mut self) -> Result<StepReport, StepError> {
-        let threads = self.pace.as_mut().map_or(self.team.size(), Pace::threads);
-        let context = Context { model: &self.model, team: &self.team, threads, clock: &*self.clock };
-        let start = self.clock.seconds();
-        let report = self.solver.advance(&context, &mut self.state, self.fps.recip())?;
-        if let Some(pace) = &mut self.pace {
-            pace.record(self.clock.seconds() - start);
+        let mut hand_goes = self.hand.moves();
+        let mut outcome = self.step(hand_goes);
+        if hand_goes && matches!(outcome, Err(StepError::Contact { .. })) {
+            hand_goes = false;
+            outcome = self.step(hand_goes);
         }
+        let report = outcome?;
+        self.hand.arrive(self.fps.recip(), hand_goes);
         self.frame += 1;
         // A quotient and not a sum, which would drift away from the times that a scene names.
         self.state.time = self.frame as f64 / self.fps;
         Ok(report)
     }
 
+    fn step(&mut self, hand_goes: bool) -> Result<StepReport, StepError> {
+        let dt = self.fps.recip();
+        if !self.hand.is_idle() {
+            self.hand.lead(&mut self.model, self.state.time, dt, hand_goes);
+        }
+        let threads = self.pace.as_mut().map_or(self.team.size(), Pace::threads);
+        let context = Context { model: &self.model, team: &self.team, threads, clock: &*self.clock };
+        let start = self.clock.seconds();
+        let report = self.solver.advance(&context, &mut self.state, dt)?;
+        if let Some(pace) = &mut self.pace {
+            pace.record(self.clock.seconds() - start);
+        }
+        Ok(report)
+    }
+
     /// Measures the current state. A solver that takes no notice of the energies of the scene has none of them.
     pub fn diagnose(&self) -> Diagnostics {
-        let measured = Diagnostics::measure(&self.model, &self.state, self.count_intersections);
-        if self.has_energies { measured } else { Diagnostics { elastic_energy: 0.0, ..measured } }
+        self.with_own_energy(Diagnostics::measure(&self.model, &self.state, self.count_intersections))
+    }
+
+    /// The same at a glance, for a person who watches: see [`Diagnostics::glance`].
+    pub fn glance(&self) -> Diagnostics {
+        self.with_own_energy(Diagnostics::glance(&self.model, &self.state))
+    }
+
+    fn with_own_energy(&self, measured: Diagnostics) -> Diagnostics {
+        if self.kind.needs != Need::Nothing { measured } else { Diagnostics { elastic_energy: 0.0, ..measured } }
     }
 
     /// [`Solver::unsolved`] of the last frame, in m.
@@ -175,10 +217,63 @@ impl Simulation {
         Ok(())
     }
 
-    /// Back to time zero.
+    /// Back to time zero, as the scene says, without what hands did.
     pub fn reset(&mut self) {
+        if !self.hand.is_idle() {
+            self.hand.clear(&mut self.model);
+            self.forget();
+        }
         self.state = self.model.initial_state();
         self.frame = 0;
+    }
+
+    /// Takes vertices of the state by the hand where they are, in place of those it had. Numbers that are no vertices are left out.
+    pub fn grab(&mut self, vertices: &[usize]) {
+        let is_vertex = |v: &&usize| **v < self.state.positions.len();
+        let vertices: Vec<u32> = vertices.iter().filter(is_vertex).map(|&v| v as u32).collect();
+        self.hand.grab(&mut self.model, &self.state.positions, &vertices);
+        self.forget();
+    }
+
+    /// Where the vertices in the hand are to be, in m, from where they were taken. They go there over the next frames, at most as fast as an arm.
+    pub fn drag(&mut self, offset: [f64; 3]) {
+        self.hand.drag(offset.into());
+    }
+
+    /// Opens the hand.
+    pub fn release(&mut self) {
+        self.grab(&[]);
+    }
+
+    /// Holds a vertex of the state where it is, or frees it from whatever holds it.
+    pub fn hold(&mut self, vertex: usize, is_held: bool) {
+        if let Some(&place) = self.state.positions.get(vertex) {
+            self.hand.hold(&mut self.model, vertex as u32, is_held.then_some(place));
+            self.forget();
+        }
+    }
+
+    /// Where a collider of the scene is to be, in m, from where its path has it. It goes there as a hand does.
+    pub fn shift_collider(&mut self, collider: usize, offset: [f64; 3]) {
+        self.hand.shift(collider, offset.into());
+    }
+
+    /// Continues where another simulation is, with what is in its hands. It must be of the same cloths; its colliders may stand elsewhere by
+    /// `shifted`, in m. On an error nothing has changed.
+    pub fn take_over(&mut self, other: &Self, shifted: &BTreeMap<usize, [f64; 3]>) -> Result<(), RestoreError> {
+        self.restore(other.state.clone(), other.frame)?;
+        let shifted = shifted.iter().map(|(&collider, &offset)| (collider, offset.into())).collect();
+        self.hand = other.hand.on(&mut self.model, &shifted);
+        if !self.hand.is_idle() {
+            self.hand.lead(&mut self.model, self.state.time, self.fps.recip(), false);
+            self.forget();
+        }
+        Ok(())
+    }
+
+    /// A solver keeps things that follow from the model; this one has changed.
+    fn forget(&mut self) {
+        self.solver = (self.kind.build)(&self.settings);
     }
 
     /// Positions of one cloth in single precision, in m, numbered as in the user's mesh; empty if there is no such cloth.

@@ -111,7 +111,7 @@ impl Sound {
             scene.frame_time(),
             scene.solver.entry.name,
             count(scene.colliders.len(), "collider"),
-            memory::in_words(memory::estimate(model)),
+            memory::in_words(muslin::output::memory::estimate(model)),
             memory::in_words(memory::frame_bytes(model, scene))
         ))
     }
@@ -155,7 +155,7 @@ impl Sound {
                 "terms": terms,
                 "regions": model.matchings.iter().map(Matching::len).collect::<Vec<_>>(),
                 "colliders": self.scene.colliders.len(),
-                "memory_bytes": memory::estimate(model),
+                "memory_bytes": muslin::output::memory::estimate(model),
                 "npy_bytes": memory::frame_bytes(model, &self.scene),
             },
         })

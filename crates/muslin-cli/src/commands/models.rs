@@ -1,87 +1,17 @@
 //! `muslin models`: everything a scene can name, from the tables that the scene reader itself uses.
 
 use muslin::catalog::{self, Pairing};
-use muslin::material::fabric::Fabric;
-use muslin::parameter::{Entry, Parameter};
-use serde_json::{Value, json};
+use muslin::parameter::Entry;
+use muslin_live::listing::{self, COLLIDERS, default_of, families};
 
 use crate::args::ModelsArguments;
 use crate::console::say;
 use crate::failure::Failure;
 use crate::table::Table;
 
-/// A shape of a `[[collider]]`. The library's catalogue holds what has a file of its own; shapes share one.
-struct ColliderKind {
-    name: &'static str,
-    summary: &'static str,
-    keys: &'static [ColliderKey],
-}
-
-struct ColliderKey {
-    name: &'static str,
-    unit: &'static str,
-    /// `None` where a scene must give it.
-    default: Option<&'static str>,
-    meaning: &'static str,
-}
-
-const fn required(name: &'static str, unit: &'static str, meaning: &'static str) -> ColliderKey {
-    ColliderKey { name, unit, default: None, meaning }
-}
-
-const fn optional(name: &'static str, unit: &'static str, default: &'static str, meaning: &'static str) -> ColliderKey {
-    ColliderKey { name, unit, default: Some(default), meaning }
-}
-
-const COLLIDERS: &[ColliderKind] = &[
-    ColliderKind {
-        name: "plane",
-        summary: "the half space below a plane",
-        keys: &[
-            required("point", "m", "a point of the plane"),
-            required("normal", "", "out of the body, of any length"),
-        ],
-    },
-    ColliderKind {
-        name: "sphere",
-        summary: "a ball",
-        keys: &[required("center", "m", "its middle"), required("radius", "m", "its radius")],
-    },
-    ColliderKind {
-        name: "capsule",
-        summary: "everything within a distance of a segment",
-        keys: &[
-            required("a", "m", "one end of the segment"),
-            required("b", "m", "the other end"),
-            required("radius", "m", "the distance"),
-        ],
-    },
-    ColliderKind {
-        name: "box",
-        summary: "a box, turned in any way",
-        keys: &[
-            required("center", "m", "its middle"),
-            required("size", "m", "its full extents"),
-            optional("rotate", "degrees", "[0, 0, 0]", "about x, then y, then z"),
-        ],
-    },
-    ColliderKind {
-        name: "mesh",
-        summary: "the triangles of a mesh, touched from both sides",
-        keys: &[
-            required("file", "", "an OBJ file"),
-            optional("frames", "", "none", "where its vertices go: a .npy, or a pattern of OBJ files"),
-            optional("fps", "1/s", "of the scene", "frames a second of `frames`"),
-            optional("translate", "m", "[0, 0, 0]", "displacement"),
-            optional("rotate", "degrees", "[0, 0, 0]", "about x, then y, then z"),
-            optional("scale", "", "1.0", "factor on the mesh"),
-        ],
-    },
-];
-
 pub(super) fn models(arguments: &ModelsArguments) -> Result<(), Failure> {
     if arguments.json {
-        return say(format_args!("{:#}", to_json()));
+        return say(format_args!("{:#}", listing::to_json()));
     }
     entries("Stretch models: cloth.material.stretch = { model = NAME, … }", catalog::stretch_models())?;
     entries("Bend models: cloth.material.bend = { model = NAME, … }", catalog::bend_models())?;
@@ -144,23 +74,6 @@ fn pairings() -> Result<(), Failure> {
     say("")
 }
 
-/// Every pairing with the family of its model.
-fn families() -> impl Iterator<Item = (&'static str, Pairing)> {
-    let stretch = catalog::stretch_pairings().map(|pairing| ("stretch", pairing));
-    stretch.chain(catalog::bend_pairings().map(|pairing| ("bend", pairing)))
-}
-
-fn pairing_to_json((family, pairing): (&str, Pairing)) -> Value {
-    let why_not = (!pairing.is_defined).then(|| format!("the solver needs {}", pairing.need.in_words()));
-    json!({
-        "family": family,
-        "model": pairing.model.name,
-        "solver": pairing.solver.name,
-        "defined": pairing.is_defined,
-        "why_not": why_not,
-    })
-}
-
 fn colliders() -> Result<(), Failure> {
     say("Colliders: [[collider]] NAME = { … }, with friction and path beside it")?;
     for kind in COLLIDERS {
@@ -203,89 +116,6 @@ fn fabrics() -> Result<(), Failure> {
     Ok(())
 }
 
-fn default_of(parameter: &Parameter) -> Option<String> {
-    parameter.default.map(|value| value.to_string())
-}
-
 fn dashed(text: &str) -> String {
     if text.is_empty() { "-".to_owned() } else { text.to_owned() }
-}
-
-fn to_json() -> Value {
-    json!({
-        "stretch": catalog::stretch_models().map(entry_to_json).collect::<Vec<_>>(),
-        "bend": catalog::bend_models().map(entry_to_json).collect::<Vec<_>>(),
-        "solver": catalog::solvers().map(entry_to_json).collect::<Vec<_>>(),
-        "defined": families().map(pairing_to_json).collect::<Vec<_>>(),
-        "collider": COLLIDERS.iter().map(collider_to_json).collect::<Vec<_>>(),
-        "fabric": catalog::fabrics().map(fabric_to_json).collect::<Vec<_>>(),
-    })
-}
-
-fn entry_to_json(entry: &Entry) -> Value {
-    let parameter = |parameter: &Parameter| {
-        json!({
-            "name": parameter.name,
-            "unit": parameter.unit,
-            "default": default_of(parameter).and_then(|value| serde_json::from_str::<Value>(&value).ok()),
-            "allowed": parameter.kind.to_string(),
-            "meaning": parameter.meaning,
-        })
-    };
-    json!({
-        "name": entry.name,
-        "summary": entry.summary,
-        "source": entry.source,
-        "parameters": entry.parameters.iter().map(parameter).collect::<Vec<_>>(),
-        "one_of": entry.one_of,
-    })
-}
-
-fn collider_to_json(kind: &ColliderKind) -> Value {
-    let key = |key: &ColliderKey| {
-        let default = key.default.and_then(|value| serde_json::from_str::<Value>(value).ok());
-        json!({ "name": key.name, "unit": key.unit, "default": default, "required": key.default.is_none(), "meaning": key.meaning })
-    };
-    let keys: Vec<Value> = kind.keys.iter().map(key).collect();
-    json!({ "name": kind.name, "summary": kind.summary, "parameters": keys })
-}
-
-fn fabric_to_json(fabric: &Fabric) -> Value {
-    json!({
-        "name": fabric.name,
-        "summary": fabric.summary,
-        "source": fabric.source,
-        "density": fabric.density,
-        "bend": fabric.bend,
-        "stretch": fabric.stretch,
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_colliders_are_those_of_scene_files() {
-        for kind in COLLIDERS {
-            let keys: Vec<String> = kind
-                .keys
-                .iter()
-                .map(|key| {
-                    let value = match key.name {
-                        "radius" | "scale" | "fps" => "1.0",
-                        "file" | "frames" => "\"a\"",
-                        _ => "[1.0, 2.0, 3.0]",
-                    };
-                    format!("{} = {value}", key.name)
-                })
-                .collect();
-            let text = format!(
-                "[[cloth]]\ngrid = {{ size = [1, 1], cells = [1, 1] }}\n[[collider]]\n{} = {{ {} }}",
-                kind.name,
-                keys.join(", ")
-            );
-            assert_eq!(muslin::scene::parse(&text, &[]).findings, [], "{text}");
-        }
-    }
 }

@@ -2,15 +2,17 @@
 
 /// A scene that comes with the program.
 #[derive(Debug)]
-pub(crate) struct Builtin {
-    pub(crate) name: &'static str,
-    pub(crate) text: &'static str,
+pub struct Builtin {
+    /// What it is called.
+    pub name: &'static str,
+    /// Its text.
+    pub text: &'static str,
     /// The files that it names, by their paths from the folder of the scene.
-    pub(crate) files: &'static [(&'static str, &'static [u8])],
+    pub files: &'static [(&'static str, &'static [u8])],
 }
 
 /// What is simulated where nothing else is named.
-pub(crate) const DEFAULT: &str = "drape";
+pub const DEFAULT: &str = "drape";
 
 macro_rules! builtins {
     ($($name:literal $([$($file:literal),*])?),* $(,)?) => {
@@ -23,25 +25,25 @@ macro_rules! builtins {
 }
 
 /// Every built-in scene, in the order in which a person is shown them.
-pub(crate) const BUILTINS: &[Builtin] = builtins![
+pub const BUILTINS: &[Builtin] = builtins![
     "drape", "hanging", "flag", "curtain", "box_edge", "twist", "swing", "sleeve", "twirl", "tower", "ring", "spike",
     "bar", "press", "tunic" ["tunic/tunic.obj", "tunic/body.obj", "tunic/body.npy"],
 ];
 
 impl Builtin {
     /// The built-in scene of this name.
-    pub(crate) fn find(name: &str) -> Option<&'static Self> {
+    pub fn find(name: &str) -> Option<&'static Self> {
         BUILTINS.iter().find(|scene| scene.name == name)
     }
 
     /// What it shows: the comment in its first line.
-    pub(crate) fn summary(&self) -> &'static str {
+    pub fn summary(&self) -> &'static str {
         self.text.lines().next().and_then(|line| line.strip_prefix("# ")).unwrap_or_default()
     }
 }
 
 /// Says that `name` is not `what` it should be, which scene may be meant, and which there are.
-pub(crate) fn unknown(name: &str, what: &str) -> String {
+pub fn unknown(name: &str, what: &str) -> String {
     /// As close as clap wants its own suggestions.
     const CLOSE: f64 = 0.7;
     let closeness = |scene: &&Builtin| strsim::jaro(name, scene.name);

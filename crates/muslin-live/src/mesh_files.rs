@@ -11,16 +11,18 @@ use std::path::{Path, PathBuf};
 
 use muslin::mesh::{Group, Mesh, Uv};
 use muslin::model::{BadStart, Compiled, LoadFrames, LoadMesh, Model, Problem};
+use muslin::parallel::Team;
 use muslin::scene::{ColliderShape, Scene};
 use muslin::{SetupError, Simulation};
-use muslin_io::{GlbMesh, ObjMesh, npy_bytes, read_glb, read_npy, read_obj};
-
-use crate::failure::cannot_read;
+use muslin_io::{GlbMesh, IoError, ObjMesh, npy_bytes, read_glb, read_npy, read_obj};
 
 /// Reads meshes, and remembers what it read.
 #[derive(Debug)]
-pub(crate) struct MeshFiles {
+pub struct MeshFiles {
     folder: PathBuf,
+    /// Files that are not looked for in the folder, as they are.
+    given: BTreeMap<String, Vec<u8>>,
+    /// The meshes that were read, as OBJ.
     contents: BTreeMap<String, Vec<u8>>,
     /// The frames of animated meshes as `.npy`, whatever they were read from.
     frames: BTreeMap<String, Vec<u8>>,
@@ -30,24 +32,30 @@ pub(crate) struct MeshFiles {
 
 impl MeshFiles {
     /// Paths start from `folder`; what is `known` is not looked for there.
-    pub(crate) fn new(folder: PathBuf, known: &[(&str, &[u8])]) -> Self {
-        let keep = |(name, bytes): &(&str, &[u8])| ((*name).to_owned(), bytes.to_vec());
-        let is_frames = |(name, _): &&(&str, &[u8])| Path::new(name).extension().is_some_and(|end| end == "npy");
-        Self {
-            folder,
-            contents: known.iter().filter(|file| !is_frames(file)).map(keep).collect(),
-            frames: known.iter().filter(is_frames).map(keep).collect(),
-            animated: BTreeMap::new(),
+    pub fn new(folder: PathBuf, known: &[(&str, &[u8])]) -> Self {
+        let given = known.iter().map(|(name, bytes)| ((*name).to_owned(), bytes.to_vec())).collect();
+        Self { folder, given, contents: BTreeMap::new(), frames: BTreeMap::new(), animated: BTreeMap::new() }
+    }
+
+    /// Keeps a file that is not to be looked for.
+    pub fn put(&mut self, name: &str, bytes: Vec<u8>) {
+        self.given.insert(name.to_owned(), bytes);
+    }
+
+    fn read(&self, name: &str) -> Result<Vec<u8>, String> {
+        match self.given.get(name) {
+            Some(bytes) => Ok(bytes.clone()),
+            None => read(&self.folder.join(name)),
         }
     }
 
     /// The mesh of a file, or one sentence about why there is none.
-    pub(crate) fn load(&mut self, name: &str) -> Result<Mesh, String> {
+    pub fn load(&mut self, name: &str) -> Result<Mesh, String> {
         let path = self.folder.join(name);
         let bytes = match self.contents.get(name) {
             Some(bytes) => bytes,
             None => {
-                let mut bytes = fs::read(&path).map_err(|error| cannot_read(&path, error).to_string())?;
+                let mut bytes = self.read(name)?;
                 if is_glb(name) {
                     bytes = obj_of(&glb(&path, &bytes)?);
                 }
@@ -61,17 +69,22 @@ impl MeshFiles {
     }
 
     /// A simulation of a scene with these files.
-    pub(crate) fn simulation(&mut self, scene: &Scene, threads: usize) -> Result<Simulation, SetupError> {
+    pub fn simulation(&mut self, scene: &Scene, threads: usize) -> Result<Simulation, SetupError> {
         self.with_loaders(scene, |load, load_frames| Simulation::new_with(scene, threads, load, load_frames))
     }
 
+    /// The same on a team that is there.
+    pub fn simulation_on(&mut self, scene: &Scene, team: Team) -> Result<Simulation, SetupError> {
+        self.with_loaders(scene, |load, load_frames| Simulation::with_team(scene, team, load, load_frames))
+    }
+
     /// The compiled side of a scene with these files.
-    pub(crate) fn compile(&mut self, scene: &Scene) -> Result<Compiled, Vec<Problem>> {
+    pub fn compile(&mut self, scene: &Scene) -> Result<Compiled, Vec<Problem>> {
         self.with_loaders(scene, |load, load_frames| Model::compile_with(scene, load, load_frames))
     }
 
     /// The start of a scene that is refused for what cuts or touches in it.
-    pub(crate) fn bad_start(&mut self, scene: &Scene) -> Option<BadStart> {
+    pub fn bad_start(&mut self, scene: &Scene) -> Option<BadStart> {
         self.with_loaders(scene, |load, load_frames| BadStart::find(scene, load, load_frames))
     }
 
@@ -89,9 +102,8 @@ impl MeshFiles {
     }
 
     /// The frames of an animated mesh: a `.npy`, a `.glb`, or the files of a pattern (`body_*.obj`), sorted by name.
-    pub(crate) fn load_frames(&mut self, name: &str) -> Result<Vec<Vec<[f32; 3]>>, String> {
+    pub fn load_frames(&mut self, name: &str) -> Result<Vec<Vec<[f32; 3]>>, String> {
         let path = self.folder.join(name);
-        let read = |path: &Path| fs::read(path).map_err(|error| cannot_read(path, error).to_string());
         let of_npy = |bytes: &[u8]| read_npy(bytes).map_err(|error| format!("cannot read {}: {error}", path.display()));
         if let Some(bytes) = self.frames.get(name) {
             return of_npy(bytes);
@@ -113,7 +125,7 @@ impl MeshFiles {
             }
             frames
         } else if is_glb(name) {
-            let mesh = glb(&path, &read(&path)?)?;
+            let mesh = glb(&path, &self.read(name)?)?;
             let (fps, file) = self.animated.get(name).cloned().unwrap_or((60.0, String::new()));
             let mut frames = mesh.frames(fps).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
             // Files for pictures repeat vertices along the seams of the texture, behind all others.
@@ -122,21 +134,25 @@ impl MeshFiles {
             }
             frames
         } else {
-            of_npy(&read(&path)?)?
+            of_npy(&self.read(name)?)?
         };
         self.frames.insert(name.to_owned(), npy_bytes(&frames));
         Ok(frames)
     }
 
     /// The frames of an animated mesh that was loaded, as a `.npy`.
-    pub(crate) fn frames_content(&self, name: &str) -> &[u8] {
+    pub fn frames_content(&self, name: &str) -> &[u8] {
         self.frames.get(name).map_or(&[], Vec::as_slice)
     }
 
     /// What a file that was loaded contained.
-    pub(crate) fn content(&self, name: &str) -> &[u8] {
+    pub fn content(&self, name: &str) -> &[u8] {
         self.contents.get(name).map_or(&[], Vec::as_slice)
     }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, String> {
+    fs::read(path).map_err(|error| IoError::read(path, error).to_string())
 }
 
 fn is_glb(name: &str) -> bool {
@@ -166,7 +182,7 @@ fn is_pattern(name: &str) -> bool {
 
 /// The files that a name stands for: itself, or those of a pattern with one `*` in the file name, sorted by length and name, so that
 /// `body_10.obj` follows `body_9.obj`.
-pub(crate) fn expand(folder: &Path, name: &str) -> Vec<PathBuf> {
+pub fn expand(folder: &Path, name: &str) -> Vec<PathBuf> {
     let path = folder.join(name);
     if !is_pattern(name) {
         return vec![path];

@@ -1,0 +1,3 @@
+//! What a person can do to a simulation, over the requests that the page sends.
+
+mod live;
