@@ -33,14 +33,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use muslin::parallel::Team;
+use muslin_live::Live;
+
 pub(crate) use opened::{Opened, OpenedScene};
 pub(crate) use run_folder::RunFolder;
 
 use page::Page;
-use sessions::{Engine, Sessions};
+use sessions::{Engine, MakeEngine, Sessions};
 use site::Site;
 use token::Token;
 
+use crate::clock;
 use crate::console::reason;
 use crate::failure::Failure;
 use crate::session::Interrupt;
@@ -76,7 +80,7 @@ impl Server {
         };
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port.unwrap_or(0))).map_err(cannot)?;
         let port = listener.local_addr().map_err(cannot)?.port();
-        let sessions = Sessions::new(Box::new(engine_maker(&opened, threads)));
+        let sessions = Sessions::new(make_engine(&opened, threads));
         let site = Site { token: Token::random()?, port, page, opened, sessions, threads };
         Ok(Self { listener, site: Arc::new(site) })
     }
@@ -149,29 +153,29 @@ impl Drop for Counted {
     }
 }
 
-/// Stands in for the simulation until it is there.
-struct Echo;
-
-impl Engine for Echo {
-    fn put_file(&mut self, _name: &str, _bytes: Vec<u8>) {}
+impl Engine for Live {
+    fn put_file(&mut self, name: &str, bytes: Vec<u8>) {
+        self.put_file(name, bytes);
+    }
 
     fn call(&mut self, request: &str) -> String {
-        serde_json::json!({ "ok": true, "echo": request }).to_string()
+        self.call(request)
     }
 
     fn binary(&mut self, request: &str) -> Vec<u8> {
-        request.as_bytes().to_vec()
+        self.binary(request)
     }
 }
 
-fn engine_maker(opened: &Opened, _threads: usize) -> impl Fn() -> Box<dyn Engine> + Send + Sync + use<> {
-    let _folder = opened.folder();
+/// Makes simulations that know the meshes of what was opened, each with threads of its own.
+fn make_engine(opened: &Opened, threads: usize) -> MakeEngine {
+    let folder = opened.folder();
     let files: Vec<(String, &'static [u8])> = opened.embedded().map(|(name, bytes)| (name.to_owned(), bytes)).collect();
-    move || {
-        let mut engine = Echo;
+    Box::new(move || {
+        let mut live = Live::new(folder.clone(), Box::new(Team::new), clock::seconds, threads);
         for (name, bytes) in &files {
-            engine.put_file(name, bytes.to_vec());
+            live.put_file(name, bytes.to_vec());
         }
-        Box::new(engine)
-    }
+        Box::new(live)
+    })
 }

@@ -161,6 +161,15 @@ impl Client {
         matches!(self.reader.read(&mut [0; 1]), Ok(0) | Err(_))
     }
 
+    /// Whether something of a reply is there.
+    pub(crate) fn has_something(&mut self) -> bool {
+        let stream = self.reader.get_ref();
+        stream.set_nonblocking(true).expect("a setting");
+        let count = stream.peek(&mut [0; 1]);
+        stream.set_nonblocking(false).expect("a setting");
+        count.is_ok()
+    }
+
     fn line(&mut self) -> String {
         let mut line = String::new();
         self.reader.read_line(&mut line).expect("a line");

@@ -7,6 +7,8 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use muslin::parallel::Team;
+use muslin_live::Live;
 use serde_json::{Value, json};
 
 use crate::browser::Server;
@@ -310,6 +312,128 @@ fn an_unfinished_run_is_shown_as_far_as_it_got() {
     assert_eq!(info["opened"]["frames"], json!(shape - 1));
     assert_eq!(info["opened"]["cloths"][0]["vertices"], json!(vertices));
     assert_eq!(info["opened"]["report"]["outcome"], "interrupted");
+}
+
+/// The head of a buffer, and one of its sections as bytes.
+fn section(buffer: &[u8], name: &str) -> (Value, Vec<u8>) {
+    let length = u32::from_le_bytes(buffer[..4].try_into().expect("a length")) as usize;
+    let head: Value = serde_json::from_slice(&buffer[4..4 + length]).expect("a head");
+    let sections = head["sections"].as_array().expect("sections");
+    let section = sections.iter().find(|section| section["name"] == name).expect("the section");
+    assert_eq!(section["type"], "f32", "{name}");
+    let [offset, length] = ["offset", "length"].map(|key| section[key].as_u64().expect("a number") as usize);
+    let bytes = buffer[offset..offset + 4 * length].to_vec();
+    (head, bytes)
+}
+
+#[test]
+fn a_session_simulates_to_the_bits_of_a_run() {
+    let place = Place::new();
+    let report = place.report("");
+    let server = Server::start(&place, "tiny.toml --threads 2");
+    let session = server.session();
+    let opened = server.get("api/info").json()["opened"].clone();
+    let reply = server.call(&session, &json!({ "do": "open", "toml": opened["toml"], "sets": opened["sets"] }));
+    assert_eq!((&reply["ok"], &reply["scene"]["vertices"]), (&json!(true), &json!(25)), "{reply}");
+
+    // The library itself, asked the same, gives the same numbers.
+    let mut live = Live::new(place.path(""), Box::new(Team::new), || 0.0, 1);
+    live.call(&json!({ "do": "open", "toml": TINY }).to_string());
+    for advance in [0, 1, 9] {
+        let request = json!({ "do": "frame", "advance": advance, "color": "strain" }).to_string();
+        let reply = server.post(&format!("{session}/binary"), &request);
+        assert_eq!((reply.status, reply.header("content-type")), (200, "application/octet-stream"));
+        let expected = live.binary(&request);
+        for name in ["positions", "color"] {
+            let [(head, got), (expected_head, wanted)] = [&reply.body, &expected].map(|buffer| section(buffer, name));
+            assert!(got == wanted && !got.is_empty(), "{name} after {advance}");
+            assert_eq!([&head["frame"], &head["time"]], [&expected_head["frame"], &expected_head["time"]]);
+        }
+    }
+    let hash = server.call(&session, &json!({ "do": "hash" }));
+    assert_eq!([&hash["hash"], &hash["frame"]], [&report["state_hash"], &json!(10)], "as `muslin run` ends");
+
+    // A page that is loaded again goes on where it was: the id is enough.
+    let again = server.call(&session, &json!({ "do": "hash" }));
+    assert_eq!(again, hash);
+    // What a session refuses is its answer, not an error of the server.
+    let refused = server.call(&session, &json!({ "do": "set", "sets": ["solver.substeps=0"] }));
+    assert_eq!((&refused["ok"], &refused["findings"][0]["place"]), (&json!(false), &json!("solver.substeps")));
+    for noise in ["", "{", "[]", "{\"do\": 1}", "\u{0}"] {
+        assert_eq!(server.post(&format!("{session}/call"), noise).json()["ok"], false, "{noise:?}");
+    }
+    assert_eq!(server.post(&format!("{session}/call"), b"\xff").status, 400);
+
+    assert_eq!(server.send("DELETE", &session, "", b"").status, 200);
+    for path in [format!("{session}/call"), format!("{session}/binary"), "api/live/0/call".to_owned()] {
+        let reply = server.post(&path, "{}");
+        assert_eq!(reply.status, 404, "{path}");
+        assert!(reply.json()["message"].is_string(), "{path}");
+    }
+    assert_eq!(server.send("DELETE", &session, "", b"").status, 404);
+}
+
+#[test]
+fn meshes_come_from_the_folder_or_from_the_page() {
+    let place = Place::empty();
+    place.write("away.obj", SQUARE);
+    let scene = |file: &str| format!("name = \"one\"\n[[cloth]]\nname = \"one\"\nmesh = \"{file}\"\n");
+    place.write("scenes/one.toml", scene("../away.obj"));
+    let server = Server::start(&place, "scenes/one.toml");
+    let session = server.session();
+    let open = |file: &str| server.call(&session, &json!({ "do": "open", "toml": scene(file) }));
+    assert_eq!(open("../away.obj")["scene"]["vertices"], 4, "the machine has it, though it is not given away");
+    let missing = open("given/ü.obj");
+    assert_eq!(missing["ok"], false, "{missing}");
+    assert_eq!(server.post(&format!("{session}/file?name=given%2F%C3%BC.obj"), SQUARE).status, 200);
+    assert_eq!(open("given/ü.obj")["scene"]["vertices"], 4);
+    assert_eq!(server.post(&format!("{session}/file"), SQUARE).status, 404, "without a name");
+    drop(server);
+
+    // The text of a built-in scene finds the meshes that are in the program, and so do the results of a run.
+    let server = Server::start(&place, "tunic");
+    let toml = server.get("api/info").json()["opened"]["toml"].clone();
+    let reply = server.call(&server.session(), &json!({ "do": "open", "toml": toml }));
+    assert_eq!(reply["scene"]["name"], "tunic", "{reply}");
+    drop(server);
+    place.succeed("run scenes/one.toml --quiet --frames 1 --preview none --formats npy --out out");
+    let server = Server::start(&place, "out");
+    let toml = String::from_utf8(server.get("api/files/scene.toml").body).expect("text");
+    assert!(toml.contains("inputs/one.obj"), "{toml}");
+    let reply = server.call(&server.session(), &json!({ "do": "open", "toml": toml }));
+    assert_eq!(reply["scene"]["vertices"], 4, "{reply}");
+}
+
+#[test]
+fn sessions_are_few_and_do_not_wait_for_each_other() {
+    let place = Place::empty();
+    let server = Server::start(&place, "--threads 1");
+    let sessions: Vec<String> = (0..8).map(|_| server.session()).collect();
+    let ninth = server.post("api/live", "");
+    assert_eq!(ninth.status, 503);
+    assert!(ninth.json()["message"].as_str().is_some_and(|message| message.starts_with("8 sessions")));
+
+    // A step that takes seconds, while others go on.
+    let heavy =
+        json!({ "do": "open", "scene": "drape", "sets": ["cloth.0.grid.cells=[200,200]", "solver.substeps=50"] });
+    assert_eq!(server.call(&sessions[0], &heavy)["ok"], true);
+    let light = json!({ "do": "open", "toml": TINY });
+    assert_eq!(server.call(&sessions[1], &light)["ok"], true);
+    let mut busy = server.connect();
+    let step = json!({ "do": "frame", "advance": 100 }).to_string();
+    busy.write(&server.request("POST", &format!("{}/binary", sessions[0]), "", step.as_bytes()));
+    std::thread::sleep(Duration::from_millis(100));
+    for _ in 0..5 {
+        let reply = server.post(&format!("{}/binary", sessions[1]), json!({ "do": "frame", "advance": 1 }).to_string());
+        assert_eq!(section(&reply.body, "positions").0["ok"], true);
+        assert_eq!(server.get("api/info").status, 200);
+    }
+    assert!(!busy.has_something(), "the long step is still on its way");
+    // Closed while it is busy, it makes room at once; and Ctrl-C does not wait for it.
+    assert_eq!(server.send("DELETE", &sessions[0], "", b"").status, 200);
+    server.session();
+    assert!(!busy.has_something(), "and still is");
+    assert_eq!(server.stop(), Some(0));
 }
 
 #[test]
