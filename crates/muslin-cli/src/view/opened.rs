@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 use super::disk;
 use super::reply::{Body, Reply, content_type};
 use super::run_folder::RunFolder;
-use crate::mesh_files::expand;
 use crate::scene_file::SceneFile;
 use crate::session::sources;
 
@@ -34,6 +33,8 @@ pub(crate) struct OpenedScene {
     /// Where paths of meshes start from.
     folder: PathBuf,
     files: Vec<(String, Source)>,
+    /// Whether these are all that the scene names.
+    complete: bool,
 }
 
 /// Where a mesh is.
@@ -84,17 +85,19 @@ impl Opened {
 
 impl OpenedScene {
     pub(crate) fn new(file: &SceneFile, scene: &Scene, sets: Vec<String>) -> Self {
-        let typed = file.folder();
-        let files = match file.path {
-            None => file.files.iter().map(|(name, bytes)| ((*name).to_owned(), Source::Embedded(bytes))).collect(),
-            Some(_) => meshes(&typed, scene),
+        let folder = file.folder();
+        let embedded = file.files.iter().map(|(name, bytes)| ((*name).to_owned(), Source::Embedded(bytes)));
+        let (files, complete) = match file.path {
+            None => (embedded.collect(), true),
+            Some(_) => meshes(&folder, scene),
         };
-        Self { name: scene.name.clone(), toml: file.text.clone(), sets, folder: typed, files }
+        Self { name: scene.name.clone(), toml: file.text.clone(), sets, folder, files, complete }
     }
 
     fn to_json(&self) -> Value {
         let files: Vec<&str> = self.files.iter().map(|(name, _)| name.as_str()).collect();
-        json!({ "kind": "scene", "name": self.name, "toml": self.toml, "sets": self.sets, "files": files })
+        let (name, toml, sets, complete) = (&self.name, &self.toml, &self.sets, self.complete);
+        json!({ "kind": "scene", "name": name, "toml": toml, "sets": sets, "files": files, "complete": complete })
     }
 
     fn file(&self, path: &str) -> Option<Body> {
@@ -107,22 +110,23 @@ impl OpenedScene {
     }
 }
 
-/// The meshes that a scene names and that lie inside of its folder, each once, by the name that the scene uses.
-fn meshes(folder: &Path, scene: &Scene) -> Vec<(String, Source)> {
+/// The meshes that a scene names and that lie inside of its folder, each once, by the name that the scene uses; and whether these are all.
+/// Patterns (`body_*.obj`) are left to the machine, which has the folder to look in.
+fn meshes(folder: &Path, scene: &Scene) -> (Vec<(String, Source)>, bool) {
     let mut files: Vec<(String, Source)> = Vec::new();
-    let Some(inside) = real(folder) else { return files };
-    for (source, _) in sources(scene) {
-        for path in expand(folder, source) {
-            let Ok(name) = path.strip_prefix(folder) else { continue };
-            // Of a pattern, the files that it stands for.
-            let name = if source.contains('*') { name.to_string_lossy().replace('\\', "/") } else { source.to_owned() };
-            let is_new = files.iter().all(|(known, _)| *known != name);
-            if is_new && resolved(&name).is_some() && disk::length_within(&inside, &path).is_some() {
-                files.push((name, Source::File(path)));
-            }
+    let Some(inside) = real(folder) else { return (files, false) };
+    let mut are_all = true;
+    for (name, _) in sources(scene) {
+        let path = folder.join(name);
+        if files.iter().any(|(known, _)| known == name) {
+            continue;
+        }
+        match !name.contains('*') && resolved(name).is_some() && disk::length_within(&inside, &path).is_some() {
+            true => files.push((name.to_owned(), Source::File(path))),
+            false => are_all = false,
         }
     }
-    files
+    (files, are_all)
 }
 
 /// The folder without links in its path.

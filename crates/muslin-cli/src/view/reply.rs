@@ -13,10 +13,10 @@ use serde_json::{Value, json};
 
 use super::range::Part;
 
-/// What the page may do: load its own files, compile WebAssembly, and show pictures that it has made itself.
-pub(super) const PAGE_POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self' blob:; \
-    connect-src 'self' blob: data:; style-src 'self' 'unsafe-inline'; img-src 'self' blob: data:; media-src 'self' blob:; \
-    font-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/// What the page may do: load its own files, compile WebAssembly, and show pictures and films that it has made itself.
+const PAGE_POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; \
+    style-src 'self'; font-src 'self'; img-src 'self' blob: data:; media-src 'self' blob:; manifest-src 'self'; \
+    base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 /// What anything else may do if a browser is led to open it as a page: nothing.
 const SEALED_POLICY: &str = "default-src 'none'; frame-ancestors 'none'; sandbox";
 

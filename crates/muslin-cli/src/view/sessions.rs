@@ -75,7 +75,8 @@ impl Sessions {
 
     /// Ends a session. A step that it is in is finished, and seen by nobody.
     pub(super) fn close(&self, id: &str) -> Reply {
-        match locked(&self.all).remove(id) {
+        let closed = locked(&self.all).remove(id); // in a statement of its own: nobody waits while it is dropped
+        match closed {
             Some(session) => {
                 session.closed.store(true, Ordering::Relaxed);
                 Reply::json(&json!({}))
