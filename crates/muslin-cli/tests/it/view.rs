@@ -302,7 +302,7 @@ fn meshes_that_are_colliders_are_told() {
     place.write("plate.obj", "v -1 0 -1\nv 1 0 -1\nv 1 0 1\nv -1 0 1\nf 1 4 3\nf 1 3 2\n");
     let scene = "duration = 0.1\nfps = 30\n\
         [[cloth]]\nname = \"sheet\"\ngrid = { size = [0.5, 0.5], cells = [6, 6] }\ntranslate = [0, 0.1, 0]\n\
-        [[collider]]\nname = \"a/b\"\nmesh = { file = \"plate.obj\" }\n\
+        [[collider]]\nname = \"a b\"\nmesh = { file = \"plate.obj\" }\n\
         path = [{ time = 0.0, offset = [0, 0, 0] }, { time = 0.1, offset = [0, 0.01, 0] }]\n\
         [[collider]]\nmesh = { file = \"plate.obj\", translate = [0, -0.5, 0] }\n";
     place.write("plates.toml", scene);
@@ -310,10 +310,10 @@ fn meshes_that_are_colliders_are_told() {
     let server = Server::start(&place, "out");
     let opened = server.get("api/info").json()["opened"].clone();
     let [moves, stands] = [&opened["bodies"][0], &opened["bodies"][1]];
-    assert_eq!([&moves["name"], &moves["frames"], &moves["vertices"]], [&json!("a/b"), &json!(3), &json!(4)]);
+    assert_eq!([&moves["name"], &moves["frames"], &moves["vertices"]], [&json!("a b"), &json!(3), &json!(4)]);
     assert_eq!([&stands["npy"], &stands["obj"]], [&Value::Null, &json!("collider1.obj")]);
     for name in [&moves["npy"], &moves["obj"], &stands["obj"]] {
-        let name = name.as_str().expect("a name");
+        let name = name.as_str().expect("a name").replace(' ', "%20");
         assert_eq!(server.get(&format!("api/files/{name}")).status, 200, "{name}");
     }
     drop(server);
