@@ -25,7 +25,10 @@ pub(super) fn view(arguments: &ViewArguments) -> Result<(), Failure> {
     let is_shown = !arguments.no_browser && server.open_browser();
     let is_known = arguments.json || arguments.quiet && is_shown;
     if !is_known {
-        say(if arguments.quiet { address } else { format!("{address}\nCtrl-C ends it") })?;
+        say(address)?; // alone, for those who read it by a program
+    }
+    if !arguments.json && !arguments.quiet {
+        note("serving this machine only; Ctrl-C ends it");
     }
     server.serve(&interrupt);
     Ok(())

@@ -659,8 +659,8 @@ fn a_browser_is_opened_where_there_is_one() {
     let end = |child: std::process::Child| {
         signal(&child, "INT");
         let said = said(child.wait_with_output().expect("an end"));
-        assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
-        said.out
+        assert_eq!(said.code, Some(0), "{}", said.err);
+        (said.out, said.err)
     };
     let is_opened = || place.path("opened").exists();
 
@@ -668,12 +668,12 @@ fn a_browser_is_opened_where_there_is_one() {
     wait_until(&mut child, is_opened);
     let address = place.text("opened");
     assert!(address.starts_with("http://127.0.0.1:"), "{address}");
-    assert_eq!(end(child), format!("{address}\nCtrl-C ends it\n"));
+    assert_eq!(end(child), (format!("{address}\n"), "serving this machine only; Ctrl-C ends it\n".to_owned()));
 
     fs::remove_file(place.path("opened")).expect("removed");
     let mut child = start("view tiny.toml --quiet", ":9");
     wait_until(&mut child, is_opened);
-    assert_eq!(end(child), "", "the browser has it");
+    assert_eq!(end(child), (String::new(), String::new()), "the browser has it");
 
     // Without a screen, and where none is wanted, the address is all there is.
     fs::remove_file(place.path("opened")).expect("removed");
@@ -681,7 +681,8 @@ fn a_browser_is_opened_where_there_is_one() {
         let mut child = start(words, display);
         let mut first = [0; 1];
         child.stdout.as_mut().expect("an output").read_exact(&mut first).expect("something is said");
-        let rest = end(child);
+        let (rest, error) = end(child);
+        assert_eq!(error, "");
         assert!(rest.starts_with("ttp://127.0.0.1:") && rest.lines().count() == 1, "{rest}");
         assert!(!is_opened(), "{words}");
     }
