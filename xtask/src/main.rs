@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a chore talks to the person who runs it")]
 
 mod gallery;
+mod page;
 mod peers;
 mod readers;
 mod referee;
@@ -45,6 +46,12 @@ const COMMANDS: &[Command] = &[
         arguments: "[SCENE…]",
         summary: "renders the pictures of the built-in scenes into docs/gallery",
         run: gallery::run,
+    },
+    Command {
+        name: "page",
+        arguments: "[--keep-core]",
+        summary: "builds the page of `muslin view` from its sources into crates/muslin-cli/page",
+        run: page::run,
     },
     Command {
         name: "peers",

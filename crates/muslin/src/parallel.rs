@@ -37,11 +37,14 @@ impl Team {
     }
 
     /// A team of `threads` (at least one) on threads that are there already: `start` hands what one of them has to run to one that is free.
-    pub fn on_threads(
-        threads: usize,
-        mut start: impl FnMut(Box<dyn FnOnce() + Send>) -> std::io::Result<()>,
-    ) -> Result<Self, TeamError> {
-        Self::of(threads, |builder| builder.spawn_handler(|thread| start(Box::new(|| thread.run()))).build())
+    pub fn on_threads(threads: usize, mut start: impl FnMut(Box<dyn FnOnce() + Send>)) -> Result<Self, TeamError> {
+        Self::of(threads, |builder| {
+            let start = |thread: rayon::ThreadBuilder| {
+                start(Box::new(|| thread.run()));
+                Ok(())
+            };
+            builder.spawn_handler(start).build()
+        })
     }
 
     fn of(
@@ -329,11 +332,7 @@ mod tests {
     #[test]
     fn a_team_works_on_threads_of_others() {
         let mut threads = Vec::new();
-        let team = Team::on_threads(3, |work| {
-            threads.push(std::thread::spawn(work));
-            Ok(())
-        })
-        .unwrap();
+        let team = Team::on_threads(3, |work| threads.push(std::thread::spawn(work))).unwrap();
         let count = AtomicUsize::new(0);
         team.run(3, |worker| {
             count.fetch_add(1, Ordering::Relaxed);
@@ -343,8 +342,6 @@ mod tests {
         drop(team);
         assert_eq!(threads.len(), 3);
         threads.into_iter().for_each(|thread| thread.join().unwrap());
-        let none = Team::on_threads(2, |_| Err(std::io::Error::other("none is free"))).unwrap_err();
-        assert_eq!(none.to_string(), "cannot start 2 threads: none is free; ask for fewer");
     }
 
     #[test]

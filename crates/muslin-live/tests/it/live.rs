@@ -9,7 +9,7 @@ fn live() -> Live {
 }
 
 fn call(live: &mut Live, request: Value) -> Value {
-    serde_json::from_str(&live.call(&request.to_string())).unwrap()
+    serde_json::from_str(&live.call(&request.to_string())).expect("a reply is JSON")
 }
 
 /// A request that must succeed.
@@ -27,14 +27,14 @@ struct Frame {
 
 fn frame(live: &mut Live, request: Value) -> Frame {
     let bytes = live.binary(&request.to_string());
-    let length = u32::from_le_bytes(bytes[..4].try_into().unwrap()) as usize;
-    let head: Value = serde_json::from_slice(&bytes[4..4 + length]).unwrap();
+    let length = u32::from_le_bytes(bytes[..4].try_into().expect("four bytes")) as usize;
+    let head: Value = serde_json::from_slice(&bytes[4..4 + length]).expect("the head is JSON");
     let floats = |name: &str| -> Vec<f32> {
-        let sections = head["sections"].as_array().unwrap();
+        let sections = head["sections"].as_array().expect("sections");
         let Some(section) = sections.iter().find(|section| section["name"] == name) else { return Vec::new() };
-        let [offset, length] = ["offset", "length"].map(|key| section[key].as_u64().unwrap() as usize);
+        let [offset, length] = ["offset", "length"].map(|key| section[key].as_u64().expect("a number") as usize);
         let words = bytes[offset..offset + 4 * length].chunks_exact(4);
-        words.map(|word| f32::from_le_bytes(word.try_into().unwrap())).collect()
+        words.map(|word| f32::from_le_bytes(word.try_into().expect("four bytes"))).collect()
     };
     let positions = floats("positions").chunks_exact(3).map(|p| [p[0], p[1], p[2]]).collect();
     Frame { positions, color: floats("color"), head }
@@ -82,7 +82,9 @@ fn every_builtin_opens_and_moves() {
 fn the_motion_is_that_of_the_scene_and_of_its_exported_text() {
     let scene = muslin::scene::parse(SHEET, &[]).into_result().unwrap();
     let mut simulation = muslin::Simulation::new(&scene, 1, &mut |file| Err(file.to_owned())).unwrap();
-    (0..20).for_each(|_| drop(simulation.advance().unwrap()));
+    for _ in 0..20 {
+        simulation.advance().unwrap();
+    }
     let expected = format!("{:016x}", simulation.state().hash());
 
     let mut live = sheet();

@@ -1,0 +1,238 @@
+//! `cargo xtask page`: builds the page from its sources: the core as WebAssembly, with and without threads, and the TypeScript around it.
+//!
+//! The core needs a compiler that builds the standard library for wasm32, since threads change it: Debian's `rustc-web`, or a nightly of rustup
+//! with `rust-src`. Where neither is there and this is a Debian machine that we may change, the packages are installed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread;
+
+use crate::Failure;
+use crate::shell::{on, program, root, run as run_program, succeeds, target};
+
+/// Where the page lies that is in the repository and in the program.
+const COMMITTED: &str = "crates/muslin-cli/page";
+const PACKAGES: [&str; 4] = ["rustc-web", "cargo-web", "rust-web-src", "lld-22"];
+/// Of every thread.
+const STACK_BYTES: usize = 4 << 20;
+/// Of the shared memory; page/src/engine/worker.ts makes it.
+const INITIAL_BYTES: usize = 32 << 20;
+const MAX_BYTES: usize = 1 << 31;
+
+pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
+    let out = root().join(COMMITTED);
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => {
+            build_core()?;
+            build(&out)?;
+        }
+        ["--keep-core"] => build(&out)?,
+        _ => {
+            return Err(Failure::Usage(
+                "`page` takes nothing, or --keep-core, which leaves the WebAssembly as it is".to_owned(),
+            ));
+        }
+    }
+    println!("\n{}:", out.display());
+    for (name, bytes) in files(&out)? {
+        println!("  {name:<40} {bytes:>9} bytes");
+    }
+    Ok(())
+}
+
+/// Every file below a folder with its size, by name.
+fn files(folder: &Path) -> Result<Vec<(String, u64)>, Failure> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(&next).map_err(on(&next))? {
+            let path = entry.map_err(on(&next))?.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let name = path.strip_prefix(folder).unwrap_or(&path).to_string_lossy().into_owned();
+                found.push((name, fs::metadata(&path).map_err(on(&path))?.len()));
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Builds both modules of the core into page/public, where the page's own build takes them from.
+pub(crate) fn build_core() -> Result<(), Failure> {
+    let compiler = Compiler::find()?;
+    // Both spend half of their time on one thread.
+    let built = thread::scope(|scope| {
+        let builds = [false, true].map(|threads| {
+            let compiler = &compiler;
+            scope.spawn(move || compiler.build(threads))
+        });
+        builds.map(|build| {
+            build.join().unwrap_or_else(|_| Err(Failure::Failed("the build of the core broke off".to_owned())))
+        })
+    });
+    let [single, threads] = built;
+    let public = root().join("page/public");
+    fs::create_dir_all(&public).map_err(on(&public))?;
+    for (module, name) in [(single?, "muslin.wasm.gz"), (threads?, "muslin-threads.wasm.gz")] {
+        run_program(node()?.arg("page/scripts/pack.mjs").arg(module).arg(public.join(name)))?;
+    }
+    Ok(())
+}
+
+/// Builds the TypeScript, and puts everything into a folder.
+pub(crate) fn build(out: &Path) -> Result<(), Failure> {
+    install_packages()?;
+    let public = root().join("page/public");
+    for name in ["muslin.wasm.gz", "muslin-threads.wasm.gz"] {
+        let (built, kept) = (public.join(name), root().join(COMMITTED).join(name));
+        if !built.exists() {
+            fs::copy(&kept, &built).map_err(on(&kept))?;
+        }
+    }
+    run_program(npm(["run", "build"]).env("MUSLIN_PAGE_OUT", out))
+}
+
+/// The page's dependencies, as its lock file has them.
+pub(crate) fn install_packages() -> Result<(), Failure> {
+    node()?;
+    let page = root().join("page");
+    let (lock, stamp) = (page.join("package-lock.json"), page.join("node_modules/.package-lock.stamp"));
+    let wanted = fs::read_to_string(&lock).map_err(on(&lock))?;
+    if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
+        return Ok(());
+    }
+    run_program(&mut npm(["ci", "--no-audit", "--no-fund"]))?;
+    fs::write(&stamp, wanted).map_err(on(&stamp))
+}
+
+/// A call of npm in the folder of the page.
+pub(crate) fn npm<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Command {
+    let mut command = program(if cfg!(windows) { "npm.cmd" } else { "npm" });
+    command.current_dir(root().join("page")).args(arguments);
+    command
+}
+
+/// Node, if it is new enough.
+pub(crate) fn node() -> Result<Command, Failure> {
+    let version =
+        program("node").arg("--version").output().ok().map(|o| String::from_utf8_lossy(&o.stdout).into_owned());
+    let major = version.as_deref().and_then(|v| v.trim().strip_prefix('v')?.split('.').next()?.parse::<u32>().ok());
+    match major {
+        Some(20..) => Ok(program("node")),
+        Some(old) => {
+            Err(Failure::Failed(format!("the page needs Node 20 or newer, and this is {old}: https://nodejs.org")))
+        }
+        None => Err(Failure::Failed("the page needs Node 20 or newer, with npm: https://nodejs.org".to_owned())),
+    }
+}
+
+/// A compiler for wasm32 that can build the standard library.
+struct Compiler {
+    cargo: PathBuf,
+    /// The nightly of rustup, where it is that.
+    toolchain: Option<&'static str>,
+    rustc: Option<PathBuf>,
+    linker: Option<PathBuf>,
+}
+
+impl Compiler {
+    fn find() -> Result<Self, Failure> {
+        if let Some(found) = Self::debian().or_else(Self::nightly) {
+            return Ok(found);
+        }
+        install_debian(&PACKAGES)?;
+        Self::debian().ok_or_else(|| {
+            Failure::Failed(format!(
+                "the core of the page needs a Rust that builds its standard library for wasm32: \
+                 rustup toolchain install nightly -c rust-src -t wasm32-unknown-unknown, or on Debian: apt install {}",
+                PACKAGES.join(" ")
+            ))
+        })
+    }
+
+    fn debian() -> Option<Self> {
+        let [cargo, rustc] = ["/usr/bin/cargo", "/usr/bin/rustc"].map(PathBuf::from);
+        let sources = Path::new("/usr/lib/rustlib/src/rust/library/std");
+        let linker =
+            (15..40).rev().map(|n| PathBuf::from(format!("/usr/bin/wasm-ld-{n}"))).find(|path| path.exists())?;
+        let all_there = cargo.exists() && rustc.exists() && sources.exists();
+        all_there.then_some(Self { cargo, toolchain: None, rustc: Some(rustc), linker: Some(linker) })
+    }
+
+    fn nightly() -> Option<Self> {
+        let sysroot =
+            program("rustc").args(["+nightly", "--print", "sysroot"]).output().ok().filter(|o| o.status.success())?;
+        let sysroot = PathBuf::from(String::from_utf8_lossy(&sysroot.stdout).trim().to_owned());
+        let has_sources = sysroot.join("lib/rustlib/src/rust/library/std").exists();
+        has_sources.then(|| Self { cargo: "cargo".into(), toolchain: Some("+nightly"), rustc: None, linker: None })
+    }
+
+    /// Builds the module; where it is.
+    fn build(&self, threads: bool) -> Result<PathBuf, Failure> {
+        let folder = target().join(if threads { "web-threads" } else { "web" });
+        let mut flags = vec![
+            "-Ctarget-feature=+simd128,+bulk-memory".to_owned(),
+            format!("-Clink-arg=-zstack-size={STACK_BYTES}"),
+            // Paths of this machine are nobody's business.
+            format!("--remap-path-prefix={}=muslin", root().display()),
+        ];
+        if let Some(home) =
+            std::env::var_os("CARGO_HOME").or_else(|| Some(Path::new(&std::env::var_os("HOME")?).join(".cargo").into()))
+        {
+            flags.push(format!("--remap-path-prefix={}=cargo", Path::new(&home).display()));
+        }
+        if threads {
+            flags.push("-Ctarget-feature=+atomics".to_owned());
+            let link = [
+                "--shared-memory",
+                "--import-memory",
+                "--export=__stack_pointer",
+                "--export=__wasm_init_tls",
+                "--export=__tls_size",
+            ];
+            flags.extend(link.map(|argument| format!("-Clink-arg={argument}")));
+            flags.push(format!("-Clink-arg=--initial-memory={INITIAL_BYTES}"));
+            flags.push(format!("-Clink-arg=--max-memory={MAX_BYTES}"));
+        }
+        let mut command = program(&self.cargo);
+        // What the Cargo that runs us told us is of another compiler.
+        for (key, _) in std::env::vars_os() {
+            if key.to_str().is_some_and(|key| {
+                key.starts_with("CARGO_PKG_") || key.starts_with("CARGO_MANIFEST_") || key.starts_with("RUST")
+            }) {
+                command.env_remove(key);
+            }
+        }
+        command.args(self.toolchain).args(["build", "--profile", "wasm", "--package", "muslin-web"]);
+        command
+            .args(["--target", "wasm32-unknown-unknown", "-Zbuild-std=std,panic_abort", "--target-dir"])
+            .arg(&folder);
+        command.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}")).env("RUSTC_BOOTSTRAP", "1");
+        if let Some(rustc) = &self.rustc {
+            command.env("RUSTC", rustc);
+        }
+        if let Some(linker) = &self.linker {
+            command.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", linker);
+        }
+        run_program(&mut command)?;
+        Ok(folder.join("wasm32-unknown-unknown/wasm/muslin_web.wasm"))
+    }
+}
+
+/// Installs packages of Debian, where that is possible; whoever needs them sees whether it was.
+pub(crate) fn install_debian(packages: &[&str]) -> Result<(), Failure> {
+    let may = succeeds(program("apt-get").arg("--version")) && succeeds(program("sh").args(["-c", "[ $(id -u) = 0 ]"]));
+    if !may {
+        return Ok(());
+    }
+    let apt = |arguments: &[&str]| {
+        let mut command = program("apt-get");
+        command.env("DEBIAN_FRONTEND", "noninteractive").args(arguments);
+        command
+    };
+    run_program(&mut apt(&["update", "--quiet"]))?;
+    run_program(apt(&["install", "--quiet", "--yes", "--no-install-recommends"]).args(packages))
+}
