@@ -1,0 +1,355 @@
+/** Simulations that run while one watches: one, or two beside each other at the same simulated time. */
+import type { Reply, Request } from "../engine/protocol";
+import { placeFor, startEngine, type Place } from "../engines";
+import { bytes, count } from "../lib/format";
+import type { Context, Transport } from "./context";
+import { EngineLost } from "../engine/protocol";
+import { Side } from "./side";
+
+/** No more simulated frames between two pictures than fit in this time, in ms. */
+const BATCH_MS = 50;
+
+export class Live implements Transport {
+  readonly kind = "live";
+  sides: Side[] = [];
+  /** Which side the panels edit. */
+  editing = 0;
+  place: Place = "auto";
+  playing = false;
+  private busy = false;
+  private lag = 0;
+  private recovering = false;
+
+  constructor(private readonly context: Context) {}
+
+  get side(): Side {
+    return this.sides[Math.min(this.editing, this.sides.length - 1)]!;
+  }
+  get frame(): number {
+    return this.sides[0]?.frame.frame ?? 0;
+  }
+  get time(): number {
+    return this.sides[0]?.frame.time ?? 0;
+  }
+  get frames(): number {
+    return this.sides[0]?.scene?.frames ?? 0;
+  }
+  get fps(): number {
+    return this.sides[0]?.scene?.fps ?? 60;
+  }
+
+  /** Opens a scene on the side that is there, or the first one. With two sides both get it. */
+  async load(request: Request, files = new Map<string, Uint8Array>()): Promise<Reply> {
+    return this.exclusive(async () => {
+      const { context } = this;
+      await this.ensureEngine();
+      let reply: Reply | undefined;
+      for (const side of this.sides) {
+        reply = await side.open(request, files);
+        if (!reply.ok) {
+          context.say("error", reply.message ?? findings(reply));
+          return reply;
+        }
+      }
+      await this.settlePlace();
+      await this.show();
+      context.stage.frameCamera(this.sides[0]!.scene);
+      this.context.hush();
+      const { scene, engine } = this.sides[0]!;
+      const cost = `${count(scene.vertices)} vertices, about ${bytes(scene.memory)}, ${engine.place === "machine" ? "on this machine" : "in the page"}`;
+      if (scene.vertices > 20_000) context.say("info", `${scene.name}: ${cost}`);
+      for (const warning of reply?.warnings ?? []) context.say("warning", `${warning.place ? `${warning.place}: ` : ""}${warning.message}`);
+      return reply!;
+    });
+  }
+
+  /** At least one side with an engine; the first may have no scene yet. */
+  async ensureEngine(): Promise<Side> {
+    if (this.sides.length === 0) {
+      const side = new Side(await startEngine(placeFor(this.place, this.context.info, 0), 1));
+      this.sides.push(side);
+      this.bind(side);
+    }
+    return this.sides[0]!;
+  }
+
+  private bind(side: Side): void {
+    side.onScene = () => {
+      const index = this.sides.indexOf(side);
+      if (index >= 0) this.context.emit("scene", index);
+    };
+  }
+
+  /** A setting of the side that is edited. The answer says whether it restarted. */
+  async change(request: Request): Promise<Reply> {
+    try {
+      const { side } = this;
+      const reply = await side.call(request);
+      if (!reply.ok || !reply.scene) return reply;
+      if (reply.applied === "restart") {
+        await this.exclusive(async () => {
+          await this.settlePlace();
+          await this.restartOthers(side);
+          await this.show();
+        });
+      } else {
+        await this.exclusive(() => this.show());
+      }
+      return reply;
+    } catch (error) {
+      this.lost(error);
+      return { ok: false, message: "the engine is gone; it is being started again" };
+    }
+  }
+
+  /** A hand does the same to both sides while they have the same vertices and bodies; else only to the one it touches. */
+  touched(side: number, what: "vertices" | "colliders"): Side[] {
+    const [a, b] = this.sides;
+    const size = (s: Side): number => (what === "vertices" ? s.scene.vertices : s.scene.colliders.length);
+    return a && b && size(a) === size(b) ? [a, b] : [this.sides[side]!];
+  }
+
+  /** A change of the scene by hand: pins, and bodies let go. */
+  async hand(sides: Side[], request: Request): Promise<void> {
+    await this.exclusive(async () => {
+      for (const side of sides) {
+        const reply = await side.call(request);
+        if (!reply.ok) this.context.say("error", reply.message ?? findings(reply), false);
+      }
+      await this.show();
+    });
+  }
+
+  /** Both sides are at the same time: where one restarts, so does the other. */
+  private async restartOthers(but: Side): Promise<void> {
+    for (const other of this.sides) if (other !== but) await other.call({ do: "reset" });
+  }
+
+  /** Moves to the machine, or back, where the size of the scene asks for it. */
+  private async settlePlace(): Promise<void> {
+    for (const side of this.sides) {
+      const wanted = placeFor(this.place, this.context.info, side.scene.vertices);
+      if (wanted !== side.engine.place) await this.moveTo(side, wanted);
+    }
+  }
+
+  private async moveTo(side: Side, place: "page" | "machine"): Promise<void> {
+    this.context.say("info", `${count(side.scene.vertices)} vertices, about ${bytes(side.scene.memory)}: moving ${place === "machine" ? "to this machine" : "into the page"} …`);
+    const engine = await startEngine(place, this.sides.length);
+    const recipe = side.recipe();
+    side.close();
+    side.engine = engine;
+    await side.replay(recipe);
+  }
+
+  async setPlace(place: Place): Promise<void> {
+    this.place = place;
+    await this.exclusive(async () => {
+      await this.settlePlace();
+      await this.show();
+    });
+    this.context.hush();
+    this.context.emit("state", undefined);
+  }
+
+  async setSides(wanted: 1 | 2): Promise<void> {
+    if (wanted === this.sides.length) return;
+    await this.exclusive(async () => {
+      if (wanted === 1) {
+        this.sides.pop()!.close();
+        this.editing = 0;
+      } else {
+        const first = this.sides[0]!;
+        const side = new Side(await startEngine(first.engine.place, 2));
+        this.bind(side);
+        const reply = await side.replay(first.recipe());
+        if (!reply.ok) {
+          side.close();
+          this.context.say("error", reply.message ?? findings(reply));
+          return;
+        }
+        this.sides.push(side);
+        await first.call({ do: "reset" });
+      }
+      this.context.stage.setSides(wanted);
+      await this.show();
+      this.context.stage.frameCamera(this.sides[0]!.scene);
+    });
+    this.context.emit("state", undefined);
+    this.context.emit("scene", this.editing);
+  }
+
+  play(): void {
+    if (this.sides.some((side) => side.failed)) {
+      this.context.say("error", "The simulation has failed; reset it to go on.");
+      return;
+    }
+    this.playing = true;
+    this.lag = 0;
+    this.context.emit("state", undefined);
+  }
+
+  pause(): void {
+    this.playing = false;
+    this.context.emit("state", undefined);
+  }
+
+  async step(by: number): Promise<void> {
+    this.pause();
+    if (by < 1) return;
+    await this.exclusive(() => this.advance(by));
+  }
+
+  /** Forward by simulating on; back by starting over. */
+  async seek(frame: number): Promise<void> {
+    this.pause();
+    await this.exclusive(async () => {
+      const back = frame < this.frame;
+      if (back) for (const side of this.sides) await side.call({ do: "reset" });
+      let left = Math.max(0, frame) - (back ? 0 : this.frame);
+      if (left === 0) await this.show();
+      while (left > 0) {
+        const n = Math.min(left, 10);
+        if (!(await this.advance(n))) return;
+        left -= n;
+      }
+    });
+  }
+
+  async reset(): Promise<void> {
+    await this.exclusive(async () => {
+      for (const side of this.sides) await side.call({ do: "reset" });
+      this.context.hush();
+      this.context.resetRange();
+      await this.show();
+    });
+  }
+
+  refresh(): Promise<void> {
+    this.context.resetRange();
+    return this.exclusive(() => this.advance(0).then(() => undefined));
+  }
+
+  tick(_now: number, elapsed: number): void {
+    if (this.busy || !this.sides[0]?.scene) return;
+    if (!this.playing) {
+      if (this.sides.some((side) => side.hasPulls)) void this.exclusive(async () => void (await Promise.all(this.sides.map((side) => side.flush()))));
+      return;
+    }
+    this.lag = Math.min(this.lag + elapsed * this.context.speed, 0.25);
+    const due = Math.floor(this.lag * this.fps + 1e-6);
+    if (due < 1) return;
+    const cost = Math.max(...this.sides.map((side) => side.roundTrip), 0.1);
+    const n = Math.min(due, Math.max(1, Math.floor(BATCH_MS / cost)));
+    // What cannot be made up is let go: the page then shows slow motion, not jumps.
+    this.lag = n < due ? 0 : this.lag - n / this.fps;
+    void this.exclusive(() => this.advance(n).then(() => undefined));
+  }
+
+  /** Advances all sides; draws; `false` where a step failed. */
+  private async advance(n: number): Promise<boolean> {
+    const good = await Promise.all(this.sides.map((side) => side.advance(n, this.context.look.color)));
+    if (n > 0) for (const view of this.context.stage.views) view.bodies.aims.clear();
+    this.drawFrames();
+    const failed = this.sides.find((side) => side.failed);
+    if (n > 0 && good.includes(false) && failed) {
+      this.playing = false;
+      this.context.say("error", `The simulation stopped at frame ${failed.frame.frame}: ${failed.failed}. The last good frame is shown; reset to start again.`);
+      this.context.emit("state", undefined);
+      return false;
+    }
+    return true;
+  }
+
+  /** Builds what is drawn anew, from the scenes as they are. */
+  private async show(): Promise<void> {
+    const { stage, look } = this.context;
+    if (stage.views.length !== this.sides.length) stage.setSides(this.sides.length as 1 | 2);
+    for (const [i, side] of this.sides.entries()) {
+      const view = stage.views[i]!;
+      const same = view.scene.userData["geometry"] === side.geometry;
+      if (!same) {
+        view.setScene(side.scene, side.geometry, side.colliders);
+        view.scene.userData["geometry"] = side.geometry;
+      }
+      view.setPinned(side.scene.pinned);
+      await side.advance(0, look.color);
+      view.update(side.frame);
+      if (!same) view.settle(side.scene);
+    }
+    this.drawFrames();
+    this.context.emit("scene", this.editing);
+  }
+
+  private drawFrames(): void {
+    const { context } = this;
+    if (context.look.color !== "none") context.fitRange(this.sides.map((side) => side.frame.numbers));
+    this.sides.forEach((side, i) => context.stage.views[i]?.update(side.frame));
+    context.applyLook();
+    context.emit("frame", undefined);
+  }
+
+  /** One piece of work at a time; an engine that is gone is started again. */
+  private async exclusive<T>(work: () => Promise<T>): Promise<T> {
+    while (this.busy) await new Promise((resolve) => setTimeout(resolve, 2));
+    this.busy = true;
+    try {
+      return await work();
+    } catch (error) {
+      this.lost(error);
+      return undefined as T;
+    } finally {
+      this.busy = false;
+    }
+  }
+
+  private lost(error: unknown): void {
+    if (!(error instanceof EngineLost)) {
+      this.playing = false;
+      this.context.say("error", error instanceof Error ? error.message : String(error));
+      console.error(error);
+      return;
+    }
+    if (!this.recovering) void this.recover(error.message);
+  }
+
+  private async recover(why: string): Promise<void> {
+    this.recovering = true;
+    this.playing = false;
+    this.context.emit("state", undefined);
+    for (let attempt = 0; attempt < 8; attempt++) {
+      this.context.say("error", `The engine is gone (${why || "no reason given"}); the last frame stays. Trying to start it again …`);
+      await new Promise((resolve) => setTimeout(resolve, 500 * 2 ** Math.min(attempt, 5)));
+      try {
+        for (const side of this.sides) {
+          const place = attempt > 2 && !this.context.info ? "page" : side.engine.place;
+          const engine = await startEngine(place, this.sides.length);
+          const recipe = side.recipe();
+          side.close();
+          side.engine = engine;
+          await side.replay(recipe);
+        }
+        this.recovering = false;
+        await this.exclusive(() => this.show());
+        this.context.say("warning", "The engine was started again, and the scene with it.");
+        return;
+      } catch (error) {
+        why = error instanceof Error ? error.message : String(error);
+      }
+    }
+    this.recovering = false;
+    this.context.say("error", `The engine does not come back (${why}). Reload the page to try again.`);
+  }
+
+  /** Gives the engines back; a scene that is loaded later starts new ones. */
+  clear(): void {
+    this.playing = false;
+    this.editing = 0;
+    for (const side of this.sides) side.close();
+    this.sides = [];
+  }
+}
+
+export function findings(reply: Reply): string {
+  return (reply.findings ?? []).map((f) => `${f.place ? `${f.place}: ` : ""}${f.message}`).join("; ") || reply.message || "refused";
+}

@@ -1,0 +1,35 @@
+/** Files that are read in pieces: dropped on the page, or lying with the server. */
+
+export interface Bytes {
+  readonly name: string;
+  readonly size: number;
+  read(from: number, to: number): Promise<Uint8Array>;
+}
+
+export function fileBytes(file: File, name = file.name): Bytes {
+  return {
+    name,
+    size: file.size,
+    read: async (from, to) => new Uint8Array(await file.slice(from, to).arrayBuffer()),
+  };
+}
+
+/** A file of the opened run, by ranges, so that a huge one is never whole in memory. */
+export function urlBytes(name: string, size: number): Bytes {
+  const url = `api/files/${name.split("/").map(encodeURIComponent).join("/")}`;
+  return {
+    name,
+    size,
+    read: async (from, to) => {
+      const response = await fetch(url, { headers: { Range: `bytes=${from}-${Math.min(to, size) - 1}` } });
+      if (!response.ok) throw new Error(`${name}: the server answers ${response.status}`);
+      const bytes = new Uint8Array(await response.arrayBuffer());
+      // A host that knows no ranges sends the whole file.
+      return response.status === 206 ? bytes : bytes.subarray(from, to);
+    },
+  };
+}
+
+export async function readText(bytes: Bytes): Promise<string> {
+  return new TextDecoder().decode(await bytes.read(0, bytes.size));
+}

@@ -1,0 +1,183 @@
+/** A finished run: what `muslin run` left in a folder, or a .npy with its .obj. */
+import type { ColliderInfo, Reply, SceneInfo } from "../engine/protocol";
+import { startEngine } from "../engines";
+import { readObj, type ObjMesh } from "../lib/obj";
+import { lookUp } from "../lib/toml";
+import type { Sample } from "../app/history";
+import type { Geometry } from "../view/cloth";
+import type { FrameData } from "../view/sideview";
+import { readText, type Bytes } from "./bytes";
+import { Frames } from "./frames";
+import { middleOf, poseAt } from "./path";
+
+/** Memory for frames that were read, in bytes. */
+const BUDGET = 256e6;
+
+interface Body {
+  rest: Float32Array;
+  frames?: Frames;
+}
+
+export interface Run {
+  name: string;
+  fps: number;
+  /** Frames that can be shown, the initial state included. */
+  count: number;
+  scene: SceneInfo;
+  geometry: Geometry;
+  toml?: string;
+  samples: Sample[];
+  /** What the run said of itself. */
+  notes: string[];
+  glb?: Bytes;
+  bytes: number;
+  files: Bytes[];
+  frame(index: number): Promise<FrameData>;
+  expect(from: number, count: number): void;
+}
+
+export async function openRun(files: Bytes[], name: string): Promise<Run> {
+  const by = (path: string): Bytes | undefined => files.find((f) => f.name === path);
+  const report = by("report.json") ? (JSON.parse(await readText(by("report.json")!)) as Record<string, unknown>) : undefined;
+  const toml = by("scene.toml") ? await readText(by("scene.toml")!) : undefined;
+  if (typeof report?.["scene"] === "string") name = report["scene"];
+  const stems = clothStems(files, report);
+  if (stems.length === 0) throw new Error("there is no .npy with an .obj of the same name");
+  const notes: string[] = [];
+  const scene = toml ? await describe(toml, files, notes) : undefined;
+
+  const cloths: { mesh: ObjMesh; frames: Frames; name: string }[] = [];
+  for (const stem of stems) {
+    const npy = by(`${stem}.npy`);
+    const obj = by(`${stem}.obj`);
+    if (!npy || !obj) throw new Error(`${stem}.${npy ? "obj" : "npy"} is missing`);
+    const frames = await Frames.open(npy, BUDGET / stems.length);
+    const mesh = readObj(await readText(obj), obj.name);
+    if (mesh.positions.length !== 3 * frames.header.vertices) {
+      throw new Error(`${npy.name} has ${frames.header.vertices} vertices and ${obj.name} has ${mesh.positions.length / 3}`);
+    }
+    cloths.push({ mesh, frames, name: stem });
+  }
+  const bodies: Body[] = [];
+  const bodyTriangles: number[] = [];
+  let bodyVertices = 0;
+  const colliders = (scene?.colliders ?? []).map((collider) => ({ ...collider }));
+  for (const collider of colliders) {
+    if (collider.kind !== "mesh") continue;
+    const obj = by(`${collider.name}.obj`);
+    if (!obj) continue;
+    const mesh = readObj(await readText(obj), obj.name);
+    const npy = by(`${collider.name}.npy`);
+    for (const i of mesh.triangles) bodyTriangles.push(i + bodyVertices);
+    collider.first = bodyVertices;
+    collider.vertices = mesh.positions.length / 3;
+    bodyVertices += mesh.positions.length / 3;
+    bodies.push({ rest: mesh.positions, ...(npy ? { frames: await Frames.open(npy, BUDGET / 4) } : {}) });
+  }
+
+  const geometry = join(cloths.map((c) => c.mesh), Uint32Array.from(bodyTriangles));
+  const count = Math.min(...cloths.map((c) => c.frames.count));
+  const fps = scene?.fps ?? 60;
+  let first = 0;
+  const clothInfos = cloths.map((c) => {
+    const info = { name: c.name, first, vertices: c.frames.header.vertices };
+    first += info.vertices;
+    return info;
+  });
+  const full: SceneInfo = {
+    name, fps, duration: (count - 1) / fps, frames: count - 1, vertices: first, triangles: geometry.triangles.length / 3, cloths: clothInfos,
+    pinned: [], colliders, values: scene?.values ?? {}, solver: String(report?.["solver"] ?? ""), memory: 0,
+  };
+  for (const warning of (report?.["warnings"] as string[] | undefined) ?? []) notes.push(warning);
+  if (report && report["error"]) notes.push(`the run ended early: ${String(report["error"])}`);
+  const glb = files.find((f) => f.name.endsWith(".glb") && !f.name.includes("/"));
+  return {
+    name, fps, count, scene: full, geometry, notes, files,
+    ...(toml ? { toml } : {}),
+    ...(glb ? { glb } : {}),
+    samples: samplesOf(report),
+    bytes: files.reduce((sum, f) => sum + (f.name.endsWith(".npy") ? f.size : 0), 0),
+    expect: (from, n) => cloths.forEach((c) => c.frames.expect(from, n)),
+    frame: async (index) => {
+      const parts = await Promise.all(cloths.map((c) => c.frames.frame(index)));
+      const moved = await Promise.all(bodies.map((b) => (b.frames ? b.frames.frame(index) : Promise.resolve(b.rest))));
+      const time = index / fps;
+      return { frame: index, time, positions: concat(parts), bodies: concat(moved), poses: posesAt(colliders, scene, time) };
+    },
+  };
+}
+
+function clothStems(files: Bytes[], report: Record<string, unknown> | undefined): string[] {
+  const told = report?.["cloths"] as { name: string; file_stem?: string }[] | undefined;
+  if (told) return told.map((cloth) => cloth.file_stem ?? cloth.name);
+  const npy = files.filter((f) => f.name.endsWith(".npy") && !f.name.includes("/")).map((f) => f.name.slice(0, -4));
+  return npy.filter((stem) => files.some((f) => f.name === `${stem}.obj`));
+}
+
+/** The scene file in an engine's words. Cloth shows without it, so that a fault here is only a note. */
+async function describe(toml: string, files: Bytes[], notes: string[]): Promise<SceneInfo | undefined> {
+  try {
+    const engine = await startEngine("page", 1);
+    try {
+      for (const file of files) {
+        if (toml.includes(`"${file.name}"`)) await engine.file(file.name, await file.read(0, file.size));
+      }
+      const reply = await engine.call<Reply>({ do: "open", toml });
+      if (reply.ok && reply.scene) return reply.scene;
+      notes.push(`bodies are not shown: ${reply.message ?? "the scene file was refused"}`);
+    } finally {
+      engine.close();
+    }
+  } catch (error) {
+    notes.push(`bodies are not shown: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  return undefined;
+}
+
+function posesAt(colliders: ColliderInfo[], scene: SceneInfo | undefined, time: number): (number[] | null)[] {
+  return colliders.map((collider, i) => {
+    if (collider.kind === "mesh") return null;
+    const values = (lookUp(scene?.values, `collider.${i}`) ?? {}) as Record<string, unknown>;
+    const shape = (values[collider.kind] ?? collider) as Record<string, unknown>;
+    return poseAt(values, middleOf(shape), time);
+  });
+}
+
+function join(meshes: ObjMesh[], bodyTriangles: Uint32Array): Geometry {
+  const triangles: Uint32Array[] = [];
+  let first = 0;
+  for (const mesh of meshes) {
+    const base = first;
+    triangles.push(mesh.triangles.map((i) => i + base));
+    first += mesh.positions.length / 3;
+  }
+  const whole = new Uint32Array(triangles.reduce((n, t) => n + t.length, 0));
+  let at = 0;
+  for (const part of triangles) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  const geometry: Geometry = { triangles: whole, rest: concat(meshes.map((m) => m.positions)), bodyTriangles };
+  if (meshes.every((m) => m.uv)) geometry.uv = concat(meshes.map((m) => m.uv!));
+  return geometry;
+}
+
+function concat(parts: Float32Array[]): Float32Array {
+  if (parts.length === 1) return parts[0]!;
+  const out = new Float32Array(parts.reduce((n, p) => n + p.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    out.set(part, at);
+    at += part.length;
+  }
+  return out;
+}
+
+function samplesOf(report: Record<string, unknown> | undefined): Sample[] {
+  const frames = (report?.["frames"] as Record<string, number>[] | undefined) ?? [];
+  return frames.map((f) => ({
+    frame: f["frame"]!, time: f["time"]!, kinetic: f["kinetic_energy"]!, elastic: f["elastic_energy"]!, potential: f["gravity_energy"]!,
+    maxStrain: f["max_strain"]!, meanStrain: f["mean_strain"]!, stages: {}, total: f["wall_ms"]!, residual: f["residual"]!, contacts: f["contacts"]!,
+  }));
+}
+

@@ -1,0 +1,178 @@
+/** What is drawn of one simulation: cloth, bodies, pins, ground and lights. */
+import * as THREE from "three";
+import type { SceneInfo } from "../engine/protocol";
+import { lookUp } from "../lib/toml";
+import { Bodies } from "./bodies";
+import { Cloth, type Geometry } from "./cloth";
+import { Ground } from "./ground";
+
+/** Muted dyes, one after the other for cloths that name no colour. */
+const dyes = [0xb8574a, 0x4f7396, 0xc39a4e, 0x64855f, 0x84648f, 0x5b8f93, 0xa9765a, 0x8a8f99];
+
+export interface FrameData {
+  frame: number;
+  time: number;
+  positions: Float32Array;
+  bodies?: Float32Array | undefined;
+  poses?: (number[] | null)[] | undefined;
+  numbers?: Float32Array | undefined;
+}
+
+export class SideView {
+  readonly scene = new THREE.Scene();
+  readonly cloth = new Cloth();
+  readonly bodies = new Bodies();
+  readonly ground = new Ground();
+  readonly bounds = new THREE.Box3();
+  private readonly key = new THREE.DirectionalLight(0xfff6ea, 1.75);
+  private readonly fill = new THREE.DirectionalLight(0xeef2fa, 0.55);
+  private readonly sky = new THREE.HemisphereLight(0xf6f7fa, 0xa09a92, 1.25);
+  private readonly pinGeometry = new THREE.BufferGeometry();
+  private readonly pinPoints: THREE.Points;
+  private pinned: number[] = [];
+  private height = 0;
+  /** Whether the ground gives way to cloth that comes below it: it is only drawn, nothing lies on it. */
+  private sinks = false;
+  private held: number[] = [];
+
+  constructor() {
+    this.key.castShadow = true;
+    this.key.shadow.mapSize.set(2048, 2048);
+    this.key.shadow.radius = 3;
+    this.key.shadow.bias = -2e-4;
+    this.pinPoints = new THREE.Points(
+      this.pinGeometry,
+      new THREE.PointsMaterial({ size: 9, sizeAttenuation: false, map: dot(), alphaTest: 0.4, transparent: true, vertexColors: true, depthTest: false }),
+    );
+    this.pinPoints.frustumCulled = false;
+    this.pinPoints.renderOrder = 10;
+    this.scene.add(this.cloth.group, this.bodies.group, this.ground.group, this.key, this.key.target, this.fill, this.sky, this.pinPoints);
+  }
+
+  setScene(info: SceneInfo, geometry: Geometry, colliders = info.colliders): void {
+    const tints = info.cloths.map((cloth, i) => ({
+      first: cloth.first,
+      vertices: cloth.vertices,
+      color: clothColor(lookUp(info.values, `cloth.${i}.color`), i),
+    }));
+    this.cloth.setGeometry(geometry, tints);
+    const box = new THREE.Box3().setFromArray(this.cloth.positions as unknown as number[]);
+    const size = box.getSize(new THREE.Vector3()).length();
+    this.bodies.build(colliders, geometry.bodyTriangles, size);
+    this.setPinned(info.pinned);
+  }
+
+  /** Light, ground and the extent of what there is, once the first frame is in. */
+  settle(info: SceneInfo): void {
+    this.bounds.setFromArray(this.cloth.positions as unknown as number[]);
+    const cloth = this.bounds.getSize(new THREE.Vector3()).length();
+    for (const object of this.bodies.objects) {
+      if (!object) continue;
+      const box = new THREE.Box3().setFromObject(object);
+      // A wall would make all else small.
+      if (box.getSize(new THREE.Vector3()).length() < 4 * cloth) this.bounds.union(box);
+    }
+    const given = lookUp(info.values, "view.ground_height");
+    this.sinks = this.bodies.ground === undefined && typeof given !== "number";
+    const low = this.bounds.min.y;
+    // Scenes are built over y = 0; one that is far from it has its ground below itself.
+    this.height = this.bodies.ground ?? (typeof given === "number" ? given : low >= 0 && low < 2 * cloth ? 0 : low - 0.5 * cloth);
+    // What hangs or falls comes down to it.
+    if (low - this.height < cloth) this.bounds.min.y = Math.min(low, this.height);
+    const center = this.bounds.getCenter(new THREE.Vector3());
+    const reach = Math.max(this.bounds.getSize(new THREE.Vector3()).length() / 2, 0.05);
+    const span = reach * 1.35;
+    this.ground.place(this.height, center, reach * 7);
+    this.ground.group.visible = lookUp(info.values, "view.ground") !== false || this.bodies.ground !== undefined;
+    const direction = new THREE.Vector3(-0.45, 1, 0.55).normalize();
+    this.key.target.position.copy(center);
+    this.key.position.copy(center).addScaledVector(direction, span * 3);
+    this.fill.position.copy(center).add(new THREE.Vector3(3, 1.2, -2).multiplyScalar(reach));
+    const shadow = this.key.shadow.camera;
+    shadow.left = shadow.bottom = -span;
+    shadow.right = shadow.top = span;
+    shadow.near = span * 0.5;
+    shadow.far = span * 6;
+    shadow.updateProjectionMatrix();
+    this.key.shadow.normalBias = span * 0.006;
+  }
+
+  update(frame: FrameData): void {
+    this.cloth.update(frame.positions, frame.numbers);
+    this.bodies.update(frame.poses, frame.bodies);
+    if (this.sinks) this.sink(frame.positions);
+    this.placePins();
+  }
+
+  private sink(positions: Float32Array): void {
+    let low = this.height;
+    for (let i = 1; i < positions.length; i += 3) if (positions[i]! < low) low = positions[i]!;
+    if (low >= this.height) return;
+    this.height = low;
+    this.ground.lower(low);
+  }
+
+  setPinned(pinned: number[]): void {
+    this.pinned = pinned;
+    this.placePins();
+  }
+
+  setHeld(vertices: number[]): void {
+    this.held = vertices;
+    this.placePins();
+  }
+
+  private placePins(): void {
+    const all = [...this.pinned, ...this.held];
+    const at = new Float32Array(all.length * 3);
+    const color = new Float32Array(all.length * 3);
+    all.forEach((vertex, i) => {
+      for (let k = 0; k < 3; k++) at[3 * i + k] = this.cloth.positions[3 * vertex + k] ?? 0;
+      color.set(i < this.pinned.length ? [0.06, 0.07, 0.09] : [0.9, 0.55, 0.1], 3 * i);
+    });
+    this.pinGeometry.setAttribute("position", new THREE.BufferAttribute(at, 3));
+    this.pinGeometry.setAttribute("color", new THREE.BufferAttribute(color, 3));
+    this.pinPoints.visible = all.length > 0;
+  }
+
+  showPins(visible: boolean): void {
+    (this.pinPoints.material as THREE.PointsMaterial).visible = visible;
+  }
+
+  shadows(on: boolean): void {
+    this.key.castShadow = on;
+  }
+
+  theme(dark: boolean): void {
+    this.ground.theme(dark);
+    this.bodies.tint(dark ? 0x767d86 : 0x9aa0a8);
+    this.sky.intensity = dark ? 1.15 : 1.45;
+    this.sky.groundColor.set(dark ? 0x6b6661 : 0xaaa49b);
+  }
+
+  dispose(): void {
+    this.cloth.dispose();
+    this.bodies.clear();
+    this.pinGeometry.dispose();
+    this.key.shadow.map?.dispose();
+  }
+}
+
+function clothColor(given: unknown, index: number): THREE.Color {
+  if (Array.isArray(given) && given.length === 3) return new THREE.Color().setRGB(given[0], given[1], given[2], THREE.SRGBColorSpace);
+  return new THREE.Color(dyes[index % dyes.length]!);
+}
+
+/** A round dot with a light rim, so that it shows on any cloth. */
+function dot(): THREE.Texture {
+  const canvas = document.createElement("canvas");
+  canvas.width = canvas.height = 32;
+  const c = canvas.getContext("2d")!;
+  c.fillStyle = "#ffffff";
+  c.beginPath();
+  c.arc(16, 16, 14, 0, 7);
+  c.fill();
+  const texture = new THREE.CanvasTexture(canvas);
+  texture.colorSpace = THREE.SRGBColorSpace;
+  return texture;
+}
