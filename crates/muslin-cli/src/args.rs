@@ -32,6 +32,9 @@ Example: muslin compare hanging --solvers pbd,xpbd,fine=xpbd:substeps=80:precisi
 Exit codes: 0 done, even if some of the solvers failed; 1 all of them or the reference failed, a file operation failed, \
 or it was interrupted; 2 wrong usage or a wrong scene.";
 
+const VIEW_EXIT_CODES: &str = "\
+Exit codes: 0 ended by Ctrl-C; 1 it cannot listen, or a file operation failed; 2 wrong usage or a wrong scene.";
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Simulates a scene and writes its results.
@@ -50,9 +53,11 @@ pub(crate) enum Command {
     Compare(CompareArguments),
     /// Measures this build on this machine.
     Bench(BenchArguments),
-    /// Promised for a later version.
-    #[command(hide = true, disable_help_flag = true)]
-    View(LaterArguments),
+    /// Shows the built-in scenes, a scene or the results of a run in the browser, to be played with.
+    ///
+    /// Serves a page to this machine only, at an address that nobody can guess, until Ctrl-C.
+    #[command(after_help = VIEW_EXIT_CODES)]
+    View(ViewArguments),
 }
 
 impl Arguments {
@@ -79,7 +84,7 @@ impl Command {
             Self::Models(models) => models.json,
             Self::Bench(bench) => bench.json,
             Self::Compare(compare) => compare.json,
-            Self::View(later) => later.words.iter().any(|word| word == "--json"),
+            Self::View(view) => view.json,
             Self::Scenes(_) => false,
         }
     }
@@ -251,11 +256,47 @@ pub(crate) enum BenchSubject {
     Contact,
 }
 
-/// Whatever is typed after a command that is not there yet.
 #[derive(Debug, Args)]
-pub(crate) struct LaterArguments {
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-    words: Vec<String>,
+pub(crate) struct ViewArguments {
+    /// A scene file, the name of a built-in scene, or a folder that `muslin run` has written, finished or not
+    /// [default: all built-in scenes].
+    #[arg(value_name = "SCENE or OUT")]
+    pub(crate) what: Option<String>,
+    /// Replaces any key of the scene; may be given again: --set solver.substeps=40 --set cloth.0.scale=2.
+    #[arg(long = "set", value_name = "PATH=VALUE", value_parser = TypedOverride::parse)]
+    pub(crate) sets: Vec<TypedOverride>,
+    /// Port to listen on [default: a free one].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) port: Option<u16>,
+    /// Opens no browser, and prints the address only.
+    #[arg(long)]
+    pub(crate) no_browser: bool,
+    /// Threads for each simulation [default: all cores]. The results do not depend on it.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS))]
+    pub(crate) threads: Option<u16>,
+    /// Serves the page from this folder instead of the one in the program: for those who work on it.
+    #[arg(long, value_name = "DIR", hide = true)]
+    pub(crate) page: Option<PathBuf>,
+    /// Says nothing but errors, and the address where no browser was opened.
+    #[arg(long)]
+    pub(crate) quiet: bool,
+    /// Writes address and port to standard output as one JSON object before it serves, and errors to standard error as
+    /// another.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// A change of a scene, and how it was typed: the page is told so.
+#[derive(Clone, Debug)]
+pub(crate) struct TypedOverride {
+    pub(crate) text: String,
+    pub(crate) change: Override,
+}
+
+impl TypedOverride {
+    fn parse(text: &str) -> Result<Self, String> {
+        Override::parse(text).map(|change| Self { text: text.to_owned(), change })
+    }
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! args ─→ commands ─→ session (run)      ─→ results in a folder
 //!            │           scene_file, mesh_files: the files a scene is made of
 //!            ├─────── compare               ─→ table, compare.json and pictures
+//!            ├─────── view                  ─→ a page in the browser, and simulations behind it
 //!            └─────── bench, models, scenes, check
 //! failure: every error, printed here and only here
 //! ```
@@ -21,6 +22,7 @@ mod scene_file;
 mod session;
 mod shell;
 mod table;
+mod view;
 mod words;
 
 use std::process::ExitCode;

@@ -20,11 +20,11 @@ use crate::mesh_files::MeshFiles;
 pub(crate) struct SceneFile {
     /// What it is called in messages.
     pub(crate) label: String,
-    text: String,
+    pub(crate) text: String,
     /// `None` for a built-in scene.
     pub(crate) path: Option<PathBuf>,
     /// Files that come with a built-in scene.
-    files: &'static [(&'static str, &'static [u8])],
+    pub(crate) files: &'static [(&'static str, &'static [u8])],
 }
 
 /// A scene without errors.

@@ -10,7 +10,7 @@ use muslin::scene::{Finding, Scene, Severity};
 use muslin::solver::{explicit, milliseconds, over_the_limit};
 use serde_json::{Value, json};
 
-use crate::args::CheckArguments;
+use crate::args::{CheckArguments, SceneChanges};
 use crate::console::{note, say};
 use crate::failure::Failure;
 use crate::memory;
@@ -23,7 +23,7 @@ const MEASURED: usize = 100_000;
 
 pub(super) fn check(arguments: &CheckArguments) -> Result<(), Failure> {
     let file = SceneFile::open(&arguments.scene)?;
-    match examine(&file, arguments) {
+    match examine(&file, &arguments.changes) {
         Ok(sound) if arguments.json => say(format_args!("{:#}", sound.to_json(&file))),
         Ok(sound) if !arguments.quiet => sound.print(&file),
         Ok(_) => Ok(()),
@@ -37,14 +37,15 @@ pub(super) fn check(arguments: &CheckArguments) -> Result<(), Failure> {
 }
 
 /// A scene that can be run.
-struct Sound {
-    scene: Scene,
+pub(super) struct Sound {
+    pub(super) scene: Scene,
     compiled: Compiled,
-    warnings: Vec<Finding>,
+    pub(super) warnings: Vec<Finding>,
 }
 
-fn examine(file: &SceneFile, arguments: &CheckArguments) -> Result<Sound, Failure> {
-    let mut parsed = file.parse(&arguments.changes)?;
+/// Finds everything that is wrong with a scene.
+pub(super) fn examine(file: &SceneFile, changes: &SceneChanges) -> Result<Sound, Failure> {
+    let mut parsed = file.parse(changes)?;
     file.check_memory(&parsed)?;
     let mut meshes = file.mesh_files();
     let mut warnings = mem::take(&mut parsed.warnings);

@@ -6,6 +6,7 @@ mod compare;
 mod models;
 mod run;
 mod scenes;
+mod view;
 
 use crate::args::Command;
 use crate::failure::Failure;
@@ -19,10 +20,6 @@ pub(crate) fn execute(command: &Command) -> Result<(), Failure> {
         Command::Models(arguments) => models::models(arguments),
         Command::Bench(arguments) => bench::bench(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
-        Command::View(_) => Err(not_yet("view")),
+        Command::View(arguments) => view::view(arguments),
     }
-}
-
-fn not_yet(command: &str) -> Failure {
-    Failure::Usage(format!("`{command}` is not available in this version"))
 }

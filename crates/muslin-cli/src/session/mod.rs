@@ -14,7 +14,7 @@ mod caches;
 mod checkpoint;
 mod export;
 mod fingerprint;
-mod folder;
+pub(crate) mod folder;
 mod interrupt;
 mod lock;
 mod plan;
@@ -36,7 +36,7 @@ use muslin_io::{IoError, file_stem, write_obj};
 
 pub(crate) use folder::Folder;
 pub(crate) use interrupt::Interrupt;
-pub(crate) use plan::{Plan, all_cores, plan};
+pub(crate) use plan::{Plan, all_cores, plan, sources};
 pub(crate) use progress::{Progress, time_in_words};
 
 use caches::Caches;

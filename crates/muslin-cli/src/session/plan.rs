@@ -130,7 +130,7 @@ fn frames_name(owner: &str) -> String {
 }
 
 /// What the scene is read from, as it names it, and the copy of it among the results.
-fn sources(scene: &Scene) -> Vec<(&str, String)> {
+pub(crate) fn sources(scene: &Scene) -> Vec<(&str, String)> {
     let mut sources = Vec::new();
     for cloth in &scene.cloths {
         if let Shape::Mesh { file } = &cloth.shape {

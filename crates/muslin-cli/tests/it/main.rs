@@ -1,6 +1,7 @@
 //! Drives the real program in temporary folders, with scenes small enough to run in a blink.
 
 mod bodies;
+mod browser;
 mod compare;
 mod conformance;
 mod contact;
@@ -9,3 +10,4 @@ mod listings;
 mod muslin;
 mod refusals;
 mod resume;
+mod view;
