@@ -139,6 +139,10 @@ export class SideView {
     (this.pinPoints.material as THREE.PointsMaterial).visible = visible;
   }
 
+  coarseShadow(): void {
+    this.key.shadow.mapSize.set(768, 768);
+  }
+
   shadows(on: boolean): void {
     this.key.castShadow = on;
   }

@@ -14,6 +14,8 @@ export class Stage {
   onTick: ((now: number) => void) | undefined;
   /** Frames drawn in the last second. */
   fps = 0;
+  /** Whether WebGL runs on the processor. */
+  readonly software: boolean;
   private dirty = true;
   private dark = true;
   private drawn: number[] = [];
@@ -21,12 +23,15 @@ export class Stage {
   private ratio = 1;
 
   constructor(readonly canvas: HTMLCanvasElement) {
-    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, powerPreference: "high-performance" });
+    // Without a graphics card every pixel is paid for several times over by the processor that also simulates.
+    this.software = isSoftware();
+    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: !this.software, powerPreference: "high-performance" });
     this.renderer.shadowMap.enabled = true;
-    this.renderer.shadowMap.type = THREE.PCFShadowMap;
+    this.renderer.shadowMap.type = this.software ? THREE.BasicShadowMap : THREE.PCFShadowMap;
+    if (this.software) this.views[0]!.coarseShadow();
     this.renderer.toneMapping = THREE.NoToneMapping;
     this.renderer.setScissorTest(true);
-    this.ratio = Math.min(window.devicePixelRatio, 2);
+    this.ratio = this.software ? 1 : Math.min(window.devicePixelRatio, 2);
     this.controls = new OrbitControls(this.camera, canvas);
     this.controls.enableDamping = false;
     this.controls.zoomToCursor = true;
@@ -50,6 +55,7 @@ export class Stage {
     while (this.views.length < count) {
       const view = new SideView();
       view.theme(this.dark);
+      if (this.software) view.coarseShadow();
       this.views.push(view);
     }
     this.resize();
@@ -184,6 +190,14 @@ export class Stage {
 
 function triple(value: unknown): THREE.Vector3 | undefined {
   return Array.isArray(value) && value.length === 3 ? new THREE.Vector3(value[0], value[1], value[2]) : undefined;
+}
+
+function isSoftware(): boolean {
+  const gl = document.createElement("canvas").getContext("webgl2");
+  const named = gl?.getExtension("WEBGL_debug_renderer_info");
+  const name = gl && named ? String(gl.getParameter(named.UNMASKED_RENDERER_WEBGL)) : "";
+  gl?.getExtension("WEBGL_lose_context")?.loseContext();
+  return /swiftshader|llvmpipe|softpipe|software|basic render/i.test(name);
 }
 
 export function hasWebGl2(): boolean {
