@@ -180,6 +180,8 @@ export class App {
     for (const file of run.files) {
       if (run.toml.includes(`"${file.name}"`)) files.set(file.name, await file.read(0, file.size));
     }
-    await this.openScene({ do: "open", toml: run.toml }, files);
+    const { toml, name } = run;
+    this.add({ id: `file:${name}`, label: `${name} (scene)`, summary: "the scene of the run", group: "Opened", open: () => this.openScene({ do: "open", toml }, files) });
+    await this.choose(`file:${name}`);
   }
 }

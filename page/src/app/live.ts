@@ -7,6 +7,8 @@ import type { Context, Transport } from "./context";
 import { EngineLost } from "../engine/protocol";
 import { Side } from "./side";
 
+const GONE: Reply = { ok: false, message: "the engine is gone; it is being started again" };
+
 /** No more simulated frames between two pictures than fit in this time, in ms. */
 const BATCH_MS = 50;
 
@@ -96,7 +98,7 @@ export class Live implements Transport {
       return reply;
     } catch (error) {
       this.lost(error);
-      return { ok: false, message: "the engine is gone; it is being started again" };
+      return GONE;
     }
   }
 
@@ -120,9 +122,14 @@ export class Live implements Transport {
 
   /** Any request of a script to one side; what it changes is drawn. */
   async script(side: number, request: Request): Promise<Reply> {
-    const reply = await this.sides[side]!.call(request);
-    if (reply.ok && reply.scene) await this.exclusive(() => this.show());
-    return reply;
+    try {
+      const reply = await this.sides[side]!.call(request);
+      if (reply.ok && reply.scene) await this.exclusive(() => this.show());
+      return reply;
+    } catch (error) {
+      this.lost(error);
+      return GONE;
+    }
   }
 
   /** Both sides are at the same time: where one restarts, so does the other. */

@@ -222,6 +222,8 @@ export class Shell {
       select.replaceChildren(...groups.filter((g) => g.children.length > 0));
     }
     select.value = app.current;
+    const name = app.entries.find((e) => e.id === app.current)?.label;
+    document.title = name ? `${name} · Muslin` : "Muslin";
     select.title = app.entries.find((e) => e.id === app.current)?.summary ?? "Scene";
     const two = !app.player && app.live.sides.length === 2;
     byId("sides").setAttribute("aria-pressed", String(two));

@@ -123,16 +123,28 @@ export class SideView {
   }
 
   private placePins(): void {
-    const all = [...this.pinned, ...this.held];
-    const at = new Float32Array(all.length * 3);
-    const color = new Float32Array(all.length * 3);
-    all.forEach((vertex, i) => {
-      for (let k = 0; k < 3; k++) at[3 * i + k] = this.cloth.positions[3 * vertex + k] ?? 0;
-      color.set(i < this.pinned.length ? [0.06, 0.07, 0.09] : [0.9, 0.55, 0.1], 3 * i);
-    });
-    this.pinGeometry.setAttribute("position", new THREE.BufferAttribute(at, 3));
-    this.pinGeometry.setAttribute("color", new THREE.BufferAttribute(color, 3));
-    this.pinPoints.visible = all.length > 0;
+    const { length } = this.pinned;
+    const count = length + this.held.length;
+    this.pinPoints.visible = count > 0;
+    if (count === 0) return;
+    const room = this.pinGeometry.getAttribute("position")?.count ?? 0;
+    if (room < count) {
+      this.pinGeometry.dispose();
+      this.pinGeometry.setAttribute("position", new THREE.BufferAttribute(new Float32Array(3 * 2 * count), 3));
+      this.pinGeometry.setAttribute("color", new THREE.BufferAttribute(new Float32Array(3 * 2 * count), 3));
+    }
+    const at = this.pinGeometry.getAttribute("position") as THREE.BufferAttribute;
+    const color = this.pinGeometry.getAttribute("color") as THREE.BufferAttribute;
+    const p = this.cloth.positions;
+    for (let i = 0; i < count; i++) {
+      const v = 3 * (i < length ? this.pinned[i]! : this.held[i - length]!);
+      at.setXYZ(i, p[v] ?? 0, p[v + 1] ?? 0, p[v + 2] ?? 0);
+      if (i < length) color.setXYZ(i, 0.06, 0.07, 0.09);
+      else color.setXYZ(i, 0.9, 0.55, 0.1);
+    }
+    at.needsUpdate = true;
+    color.needsUpdate = true;
+    this.pinGeometry.setDrawRange(0, count);
   }
 
   showPins(visible: boolean): void {
