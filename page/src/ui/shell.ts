@@ -298,7 +298,7 @@ export class Shell {
     const t = app.transport;
     if (!t) return;
     const { fps } = app.context.stage;
-    const drawing = `${fps > 1 ? `${fps} fps` : "still"}${app.context.stage.software ? ", without a graphics card" : ""}`;
+    const drawing = `${fps > 1 ? `${fps} fps` : "still"}${app.context.stage.software ? " in software" : ""}`;
     const parts: (string | HTMLElement)[] = [h("b", {}, drawing)];
     if (app.player) {
       parts.push(` · finished run, read ${app.context.info ? "from the server" : "from files"}`);

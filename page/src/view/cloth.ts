@@ -42,6 +42,8 @@ export class Cloth {
     this.wires.frustumCulled = false;
     this.wires.visible = false;
     this.group.add(this.mesh, this.wires);
+    // A mesh that is first drawn without normals is shaded flat for good: its shader is not made again.
+    this.setGeometry({ triangles: new Uint32Array(0), rest: new Float32Array(0) }, []);
   }
 
   setGeometry(geometry: Geometry, tints: Tints[]): void {

@@ -31,6 +31,7 @@ export class SideView {
   private readonly pinPoints: THREE.Points;
   private pinned: number[] = [];
   private height = 0;
+  private coarse = false;
   /** Whether the ground gives way to cloth that comes below it: it is only drawn, nothing lies on it. */
   private sinks = false;
   private held: number[] = [];
@@ -94,7 +95,7 @@ export class SideView {
     shadow.near = span * 0.5;
     shadow.far = span * 6;
     shadow.updateProjectionMatrix();
-    this.key.shadow.normalBias = span * 0.006;
+    this.key.shadow.normalBias = span * (this.coarse ? 0.014 : 0.006);
   }
 
   update(frame: FrameData): void {
@@ -152,7 +153,9 @@ export class SideView {
   }
 
   coarseShadow(): void {
-    this.key.shadow.mapSize.set(768, 768);
+    this.key.shadow.mapSize.set(1024, 1024);
+    this.key.shadow.bias = -1e-3;
+    this.coarse = true;
   }
 
   shadows(on: boolean): void {
