@@ -1,5 +1,6 @@
 import "./style.css";
 import { App } from "./app/app";
+import { leave } from "./app/session";
 import { h, byId } from "./lib/dom";
 import { scripting } from "./scripting";
 import { Shell } from "./ui/shell";
@@ -28,7 +29,7 @@ function start(): void {
       app.context.say("error", `The engine did not start: ${error instanceof Error ? error.message : String(error)}. Reload the page to try again.`);
     });
   window.muslin = scripting(app, ready);
-  window.addEventListener("pagehide", () => app.live.leave());
+  window.addEventListener("pagehide", () => leave(app.live));
   stage.canvas.addEventListener("webglcontextlost", () => app.context.say("error", "The graphics card has dropped the page; it draws again once the browser gives it back. Reload if it does not."));
   stage.canvas.addEventListener("webglcontextrestored", () => {
     app.context.hush();

@@ -52,7 +52,10 @@ export function scripting(app: App, ready: Promise<void>): Scripting {
     play: () => app.transport?.play(),
     step: async () => app.transport?.step(1),
     reset: async () => app.transport?.reset(),
-    seek: async (frame) => app.transport?.seek(frame),
+    seek: async (frame) => {
+      app.transport?.pause();
+      await app.transport?.seek(frame);
+    },
     load: (name) => app.choose(name),
   };
 }

@@ -1,6 +1,7 @@
 /** The page as a whole: which scene or run is open, and what shows it. */
 import type { Reply, Request } from "../engine/protocol";
-import { serverInfo } from "../engine/machine";
+import { serverInfo, startMachineEngine } from "../engine/machine";
+import { MANY_VERTICES } from "../engines";
 import { urlBytes, type Bytes } from "../finished/bytes";
 import { Player } from "../finished/player";
 import { openRun } from "../finished/run";
@@ -9,7 +10,8 @@ import type { Models } from "../ui/models";
 import type { Found } from "../ui/drop";
 import type { Stage } from "../view/stage";
 import { Context, type Transport } from "./context";
-import { findings, Live } from "./live";
+import { estimate, findings, Live } from "./live";
+import { keep, kept, type Kept } from "./session";
 
 export interface Entry {
   id: string;
@@ -50,14 +52,8 @@ export class App {
     this.autoplay = playing;
     context.say("info", "Starting the engine …", true);
     context.info = await serverInfo();
-    try {
-      await this.live.ensureEngine();
-    } catch (error) {
-      if (!context.info) throw error;
-      context.say("warning", `No engine in the page (${error instanceof Error ? error.message : String(error)}); this machine computes.`);
-      this.live.place = "machine";
-      await this.live.ensureEngine();
-    }
+    const resumed = await this.resume();
+    if (!resumed) await this.firstEngine();
     await this.learn();
     const opened = context.info?.opened;
     if (opened?.kind === "scene") {
@@ -67,11 +63,47 @@ export class App {
       const { name, files } = opened;
       this.add({ id: `run:${name}`, label: name, summary: "the run that was opened", group: "Opened", open: () => this.openFinished(files.map((f) => urlBytes(f.name, f.bytes)), name) });
     }
-    const first = this.entries.find((e) => e.id === wanted) ?? this.entries.find((e) => e.group === "Opened") ?? this.entries.find((e) => e.id === "drape") ?? this.entries[0];
-    if (!first) throw new Error("the engine knows no scenes");
-    await this.choose(first.id);
+    context.on("scene", () => keep(this.live, this.current));
+    if (resumed && (!wanted || wanted === resumed.current)) {
+      this.current = resumed.current;
+      context.hush();
+    } else {
+      const first = this.entries.find((e) => e.id === wanted) ?? this.entries.find((e) => e.group === "Opened") ?? this.entries.find((e) => e.id === "drape") ?? this.entries[0];
+      if (!first) throw new Error("the engine knows no scenes");
+      await this.choose(first.id);
+    }
     if (playing) this.transport?.play();
     this.autoplay = true;
+  }
+
+  /** The session that this tab had before it was loaded again, if the server still has it. */
+  private async resume(): Promise<Kept | undefined> {
+    const before = kept();
+    if (!before || !this.context.info) return undefined;
+    try {
+      const engine = await startMachineEngine(before.id);
+      if (engine.id === before.id && (await this.live.resume(engine, before.opened, before.log))) {
+        this.live.place = before.place;
+        return before;
+      }
+      engine.close();
+    } catch {
+      // Then it begins anew.
+    }
+    return undefined;
+  }
+
+  private async firstEngine(): Promise<void> {
+    const { context } = this;
+    const opened = context.info?.opened;
+    try {
+      await this.live.ensureEngine(opened?.kind === "scene" ? estimate({ do: "open", toml: opened.toml, sets: opened.sets }) : 0);
+    } catch (error) {
+      if (!context.info) throw error;
+      context.say("warning", `No engine in the page (${error instanceof Error ? error.message : String(error)}); this machine computes.`);
+      this.live.place = "machine";
+      await this.live.ensureEngine();
+    }
   }
 
   private async learn(): Promise<void> {
@@ -163,9 +195,8 @@ export class App {
     }
     const { scene } = found;
     if (scene) {
-      const cells = [...scene.toml.matchAll(/cells\s*=\s*\[\s*(\d+)\s*,\s*(\d+)/g)];
-      const vertices = cells.reduce((sum, [, a, b]) => sum + (Number(a) + 1) * (Number(b) + 1), 0);
-      if (vertices > 20_000) this.context.say("info", `${scene.name}: about ${count(vertices)} vertices; building it takes a while.`, true);
+      const vertices = estimate({ do: "open", toml: scene.toml });
+      if (vertices > MANY_VERTICES) this.context.say("info", `${scene.name}: about ${count(vertices)} vertices; building it takes a while.`, true);
       this.add({ id: `file:${scene.name}`, label: scene.name, summary: "a scene file", group: "Opened", open: () => this.openScene({ do: "open", toml: scene.toml }, scene.files) });
     }
     await this.choose(scene ? `file:${scene.name}` : `run:${found.runs[0]!.name}`);

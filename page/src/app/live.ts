@@ -1,7 +1,7 @@
 /** Simulations that run while one watches: one, or two beside each other at the same simulated time. */
-import type { Reply, Request } from "../engine/protocol";
+import type { Engine, Reply, Request } from "../engine/protocol";
 import { serverInfo } from "../engine/machine";
-import { placeFor, startEngine, type Place } from "../engines";
+import { MANY_VERTICES, placeFor, startEngine, type Place } from "../engines";
 import { bytes, count } from "../lib/format";
 import type { Context, Transport } from "./context";
 import { EngineLost } from "../engine/protocol";
@@ -45,10 +45,15 @@ export class Live implements Transport {
   async load(request: Request, files = new Map<string, Uint8Array>()): Promise<Reply> {
     return this.exclusive(async () => {
       const { context } = this;
-      await this.ensureEngine();
+      await this.ensureEngine(estimate(request));
       let reply: Reply | undefined;
       for (const side of this.sides) {
         reply = await side.open(request, files);
+        // What does not fit into the page may fit into the machine.
+        if (!reply.ok && side.engine.place === "page" && placeFor(this.place, context.info, Infinity) === "machine" && estimate(request) > 0.2 * MANY_VERTICES) {
+          await this.replaceEngine(side, "machine");
+          reply = await side.open(request, files);
+        }
         if (!reply.ok) return reply;
       }
       await this.settlePlace();
@@ -57,20 +62,42 @@ export class Live implements Transport {
       this.context.hush();
       const { scene, engine } = this.sides[0]!;
       const cost = `${count(scene.vertices)} vertices, about ${bytes(scene.memory)}, ${engine.place === "machine" ? "on this machine" : "in the page"}`;
-      if (scene.vertices > 20_000) context.say("info", `${scene.name}: ${cost}`);
+      if (scene.vertices > MANY_VERTICES) context.say("info", `${scene.name}: ${cost}`);
       for (const warning of reply?.warnings ?? []) context.say("warning", `${warning.place ? `${warning.place}: ` : ""}${warning.message}`);
       return reply!;
     });
   }
 
-  /** At least one side with an engine; the first may have no scene yet. */
-  async ensureEngine(): Promise<Side> {
-    if (this.sides.length === 0) {
-      const side = new Side(await startEngine(placeFor(this.place, this.context.info, 0), 1));
-      this.sides.push(side);
-      this.bind(side);
-    }
-    return this.sides[0]!;
+  /** At least one side with an engine that suits so many vertices; the first may have no scene yet. */
+  async ensureEngine(vertices = 0): Promise<void> {
+    const place = placeFor(this.place, this.context.info, vertices);
+    if (this.sides.length === 0) this.attach(await startEngine(place, 1));
+    for (const side of this.sides) if (place === "machine" && side.engine.place === "page") await this.replaceEngine(side, place);
+  }
+
+  private attach(engine: Engine): Side {
+    const side = new Side(engine);
+    this.sides.push(side);
+    this.bind(side);
+    return side;
+  }
+
+  private async replaceEngine(side: Side, place: "page" | "machine"): Promise<void> {
+    const engine = await startEngine(place, this.sides.length);
+    side.close();
+    side.engine = engine;
+  }
+
+  /** Goes on with a session that the page had before it was loaded again. */
+  async resume(engine: Engine, opened: Request, log: Request[]): Promise<boolean> {
+    const side = new Side(engine);
+    if (!(await side.resume(opened, log))) return false;
+    this.clear();
+    this.sides.push(side);
+    this.bind(side);
+    await this.exclusive(() => this.show());
+    this.context.stage.frameCamera(side.scene);
+    return true;
   }
 
   private bind(side: Side): void {
@@ -147,10 +174,8 @@ export class Live implements Transport {
 
   private async moveTo(side: Side, place: "page" | "machine"): Promise<void> {
     this.context.say("info", `${count(side.scene.vertices)} vertices, about ${bytes(side.scene.memory)}: moving ${place === "machine" ? "to this machine" : "into the page"} …`);
-    const engine = await startEngine(place, this.sides.length);
     const recipe = side.recipe();
-    side.close();
-    side.engine = engine;
+    await this.replaceEngine(side, place);
     await side.replay(recipe);
   }
 
@@ -326,6 +351,7 @@ export class Live implements Transport {
   }
 
   private async recover(why: string): Promise<void> {
+    let last = why;
     this.recovering = true;
     this.playing = false;
     this.context.emit("state", undefined);
@@ -337,10 +363,8 @@ export class Live implements Transport {
       try {
         for (const side of this.sides) {
           const place = this.context.info ? side.engine.place : "page";
-          const engine = await startEngine(place, this.sides.length);
           const recipe = side.recipe();
-          side.close();
-          side.engine = engine;
+          await this.replaceEngine(side, place);
           await side.replay(recipe);
         }
         this.recovering = false;
@@ -348,16 +372,11 @@ export class Live implements Transport {
         this.context.say("warning", "The engine was started again, and the scene with it.");
         return;
       } catch (error) {
-        why = error instanceof Error ? error.message : String(error);
+        last = error instanceof Error ? error.message : String(error);
       }
     }
     this.recovering = false;
-    this.context.say("error", `The engine does not come back (${why}). Reload the page to try again.`);
-  }
-
-  /** The page goes away: sessions of the server end now rather than after a while. A page that comes back starts new ones. */
-  leave(): void {
-    for (const side of this.sides) side.close();
+    this.context.say("error", `The engine does not come back (${last}). Reload the page to try again.`);
   }
 
   /** Gives the engines back; a scene that is loaded later starts new ones. */
@@ -371,4 +390,11 @@ export class Live implements Transport {
 
 export function findings(reply: Reply): string {
   return (reply.findings ?? []).map((f) => `${f.place ? `${f.place}: ` : ""}${f.message}`).join("; ") || reply.message || "refused";
+}
+
+/** About how many vertices the grids of a scene text have, before anything is built; meshes of files are not counted. */
+export function estimate(request: Request): number {
+  const texts = [String(request["toml"] ?? ""), ...((request["sets"] as string[] | undefined) ?? [])].join("\n");
+  const cells = [...texts.matchAll(/cells\s*=\s*\[\s*(\d+)\s*,\s*(\d+)/g)];
+  return cells.reduce((sum, [, a, b]) => sum + (Number(a) + 1) * (Number(b) + 1), 0);
 }

@@ -79,6 +79,16 @@ export class Side {
     return reply;
   }
 
+  /** Takes over what is open in the engine: a set of nothing answers with the scene, and goes on from where it is. */
+  async resume(opened: Request, log: Request[]): Promise<boolean> {
+    const reply = await this.queue(() => this.engine.call<Reply>({ do: "set", sets: [] }));
+    if (!reply.ok || !reply.scene) return false;
+    this.opened = opened;
+    this.log = log;
+    await this.adopt(reply.scene, true);
+    return true;
+  }
+
   /** Any request; a scene in the answer is taken over. */
   async call(request: Request): Promise<Reply> {
     const reply = await this.queue(() => this.engine.call<Reply>(request));

@@ -38,7 +38,7 @@ export function percent(share: number, digits = 3): string {
 }
 
 export function count(value: number): string {
-  return Math.round(value).toLocaleString("en").replaceAll(",", "\u202f");
+  return Math.round(value).toLocaleString("en");
 }
 
 export function bytes(value: number): string {

@@ -22,6 +22,8 @@ export class Panel {
   private readonly restarting = new Set<string>();
   private sending = false;
   private waiting: (() => void) | undefined;
+  /** The control whose newer value waits: it must not jump back to the one before. */
+  private ahead: string | undefined;
 
   constructor(private readonly context: Context, private readonly live: Live, private readonly models: Models) {}
 
@@ -40,7 +42,7 @@ export class Panel {
     this.controls.forEach((control, i) => {
       // The way a value is sent depends on the values beside it.
       control.spec.sets = specs[i]!.sets as NonNullable<Spec["sets"]>;
-      control.show(specs[i]!.value);
+      if (control.spec.path !== this.ahead) control.show(specs[i]!.value);
     });
     for (const section of sections) {
       const note = this.element.querySelector(`#section-${section.id} > summary small`);
@@ -137,8 +139,12 @@ export class Panel {
     }
     const work = (): void => void this.send(sets, control);
     // While one value is on its way only the newest of the others counts.
-    if (this.sending) this.waiting = work;
-    else work();
+    if (this.sending) {
+      this.waiting = work;
+      this.ahead = path;
+    } else {
+      work();
+    }
   }
 
   /** Asks before a mesh is built that takes long and much memory. */
@@ -164,6 +170,7 @@ export class Panel {
       this.sending = false;
       const next = this.waiting;
       this.waiting = undefined;
+      this.ahead = undefined;
       next?.();
     }
   }

@@ -185,6 +185,8 @@ export class Pointer {
   }
 
   private hover(event: PointerEvent): void {
+    // Looking for what is under the pointer takes too long in a large mesh to be done all the time.
+    if (this.context.stage.views[0]!.cloth.triangles.length > 600_000) return;
     if (event.buttons !== 0 || event.pointerType === "touch" || event.timeStamp - this.looked < 60) return;
     this.looked = event.timeStamp;
     const { canvas } = this.context.stage;

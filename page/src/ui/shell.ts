@@ -1,6 +1,6 @@
 /** The frame of the page: header, panels, tools, keys. */
 import type { App } from "../app/app";
-import type { Place } from "../engines";
+import { MANY_VERTICES, type Place } from "../engines";
 import { byId, h } from "../lib/dom";
 import { bytes, count, plain } from "../lib/format";
 import { filesOf, sortOut } from "./drop";
@@ -70,7 +70,7 @@ export class Shell {
     this.placeSelect.onchange = () => void this.app.live.setPlace(this.placeSelect.value as Place);
     return h("details", { id: "section-place" }, h("summary", {}, "Where it runs"), h("div", { class: "body" },
       h("div", { class: "control" }, h("label", { for: "place" }, "computed"), this.placeSelect),
-      h("p", {}, "By size: scenes of more than 20 000 vertices run on the machine if the page came from muslin view, all others in the page.")));
+      h("p", {}, "By size: scenes of more than 20,000 vertices run on the machine if the page came from muslin view, all others in the page.")));
   }
 
   private header(): void {
@@ -298,14 +298,17 @@ export class Shell {
     const t = app.transport;
     if (!t) return;
     const { fps } = app.context.stage;
-    const drawing = `${fps > 1 ? `${fps} fps` : "still"}${app.context.stage.software ? " in software" : ""}`;
+    const drawing = `${fps > 0 || t.playing ? `${fps} fps` : "still"}${app.context.stage.software ? " in software" : ""}`;
     const parts: (string | HTMLElement)[] = [h("b", {}, drawing)];
     if (app.player) {
       parts.push(` · finished run, read ${app.context.info ? "from the server" : "from files"}`);
     } else {
       const ms = app.live.sides.map((side) => (side.stats && side.stats.total > 0 ? `${plain(side.stats.total)} ms` : "–")).join(" | ");
       const { engine } = app.live.sides[0]!;
-      parts.push(" · ", h("b", {}, ms), ` a frame · ${engine.place === "machine" ? "on this machine" : "in the page"}, ${engine.threads} thread${engine.threads === 1 ? "" : "s"}`);
+      const { scene } = app.live.sides[0]!;
+      // What is large says what it costs for as long as it is there.
+      const size = scene.vertices > MANY_VERTICES ? ` · ${count(scene.vertices)} vertices, ${bytes(scene.memory)}` : "";
+      parts.push(" · ", h("b", {}, ms), ` a frame${size} · ${engine.place === "machine" ? "on this machine" : "in the page"}, ${engine.threads} thread${engine.threads === 1 ? "" : "s"}`);
     }
     byId("rate").replaceChildren(...parts);
     if (!t.playing) this.drawPlots();
