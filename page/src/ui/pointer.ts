@@ -4,12 +4,15 @@ import type { Context } from "../app/context";
 import type { Live } from "../app/live";
 import type { Side } from "../app/side";
 import type { Vec3 } from "../engine/protocol";
-import { handful, pickCloth } from "../view/pick";
+import { handful, pickCloth, pickNear, vertexAt } from "../view/pick";
 
 export type Tool = "pull" | "move" | "look";
 
 /** A pointer that went no farther than this, in pixels, has clicked. */
 const CLICK = 5;
+
+/** A pointer that misses the cloth by no more than this, in pixels, still takes it. */
+const NEAR = 7;
 
 interface Hold {
   pointer: number;
@@ -84,13 +87,15 @@ export class Pointer {
       if (!hit) return undefined;
       return { side, what: "body", vertex: -1, collider: Number(hit.object.userData["collider"]), start: hit.point };
     }
-    const hit = pickCloth(ray, view.cloth.positions, view.cloth.triangles);
-    if (!hit) return undefined;
-    const start = ray.at(hit.distance, new THREE.Vector3());
+    const { positions, triangles } = view.cloth;
+    const hit = pickCloth(ray, positions, triangles);
+    const target = hit ?? pickNear(ray, positions, NEAR * stage.anglePerPixel());
+    if (!target) return undefined;
+    const start = hit ? ray.at(hit.distance, new THREE.Vector3()) : vertexAt(positions, target.vertex);
     const body = new THREE.Raycaster(ray.origin, ray.direction).intersectObjects(view.bodies.group.children, false)[0];
     // Cloth behind a body is not within reach; cloth that lies on it is.
-    if (body && body.distance < hit.distance - 0.01) return undefined;
-    return { side, what: "cloth", vertex: hit.vertex, collider: -1, start };
+    if (body && body.distance < target.distance - 0.01) return undefined;
+    return { side, what: "cloth", vertex: target.vertex, collider: -1, start };
   }
 
   private move(event: PointerEvent): void {

@@ -1,5 +1,5 @@
 /** What of the cloth is under the pointer. */
-import type { Ray } from "three";
+import { Vector3, type Ray } from "three";
 
 export interface Hit {
   distance: number;
@@ -44,4 +44,30 @@ export function handful(vertex: number, triangles: Uint32Array): number[] {
     if (a === vertex || b === vertex || c === vertex) found.add(a).add(b).add(c);
   }
   return [...found];
+}
+
+/**
+ * The vertex that a ray passes closest by, seen from its origin: for pointers that just miss the border of a cloth. `reach` is the largest
+ * distance over depth, so that it means as many pixels everywhere.
+ */
+export function pickNear(ray: Ray, positions: Float32Array, reach: number): { vertex: number; distance: number } | undefined {
+  const { x: ox, y: oy, z: oz } = ray.origin;
+  const { x: dx, y: dy, z: dz } = ray.direction;
+  let best = reach * reach;
+  let found: { vertex: number; distance: number } | undefined;
+  for (let i = 0; i < positions.length; i += 3) {
+    const x = positions[i]! - ox, y = positions[i + 1]! - oy, z = positions[i + 2]! - oz;
+    const depth = x * dx + y * dy + z * dz;
+    if (depth <= 0) continue;
+    const off = (x * x + y * y + z * z - depth * depth) / (depth * depth);
+    if (off < best) {
+      best = off;
+      found = { vertex: i / 3, distance: depth };
+    }
+  }
+  return found;
+}
+
+export function vertexAt(positions: Float32Array, vertex: number): Vector3 {
+  return new Vector3(positions[3 * vertex], positions[3 * vertex + 1], positions[3 * vertex + 2]);
 }

@@ -149,6 +149,11 @@ export class Stage {
     return caster.ray;
   }
 
+  /** The angle that a pixel spans, in the middle of the picture. */
+  anglePerPixel(): number {
+    return (2 * Math.tan((this.camera.fov * Math.PI) / 360)) / Math.max(this.canvas.clientHeight, 1);
+  }
+
   /** Where a point of a side lies in the window, in CSS pixels. */
   project(point: THREE.Vector3, side = 0): { x: number; y: number } {
     this.camera.updateMatrixWorld();

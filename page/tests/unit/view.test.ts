@@ -1,0 +1,72 @@
+import { Ray, Vector3 } from "three";
+import { describe, expect, it } from "vitest";
+import { estimate } from "../../src/app/live";
+import { EdgeStrain, speeds } from "../../src/finished/numbers";
+import { poseAt } from "../../src/finished/path";
+import { vertexNormals } from "../../src/view/normals";
+import { handful, pickCloth, pickNear } from "../../src/view/pick";
+import { weaveCoordinates } from "../../src/view/weave";
+
+// A unit square in the xz plane, seen from above: vertices row by row, normals up.
+const positions = Float32Array.from([0, 0, 0, 1, 0, 0, 0, 0, 1, 1, 0, 1]);
+const triangles = Uint32Array.from([0, 2, 3, 0, 3, 1]);
+const down = (x: number, z: number): Ray => new Ray(new Vector3(x, 2, z), new Vector3(0, -1, 0));
+
+describe("picking", () => {
+  it("finds the triangle and its nearest corner, from both sides", () => {
+    expect(pickCloth(down(0.1, 0.8), positions, triangles)).toMatchObject({ distance: 2, triangle: 0, vertex: 2 });
+    const up = new Ray(new Vector3(0.9, -1, 0.2), new Vector3(0, 1, 0));
+    expect(pickCloth(up, positions, triangles)).toMatchObject({ distance: 1, triangle: 1, vertex: 1 });
+    expect(pickCloth(down(1.2, 0.5), positions, triangles)).toBeUndefined();
+  });
+  it("takes the first of two layers", () => {
+    const two = Float32Array.from([...positions, ...positions.map((x, i) => (i % 3 === 1 ? 1 : x))]);
+    const both = Uint32Array.from([...triangles, ...triangles.map((i) => i + 4)]);
+    expect(pickCloth(down(0.1, 0.8), two, both)).toMatchObject({ distance: 1, vertex: 6 });
+  });
+  it("takes a border that is just missed, and nothing that is far", () => {
+    expect(pickNear(down(1.01, 1.01), positions, 0.01)).toMatchObject({ vertex: 3, distance: 2 });
+    expect(pickNear(down(1.1, 1.1), positions, 0.01)).toBeUndefined();
+  });
+  it("grabs a vertex with its neighbours", () => {
+    expect(handful(1, triangles).sort()).toEqual([0, 1, 3]);
+  });
+});
+
+describe("surfaces", () => {
+  it("has unit normals", () => {
+    const normals = new Float32Array(12);
+    vertexNormals(positions, triangles, normals);
+    for (let v = 0; v < 4; v++) expect([...normals.subarray(3 * v, 3 * v + 3)]).toEqual([0, 1, 0]);
+  });
+  it("measures the weave in metres", () => {
+    const wide = positions.map((x, i) => (i % 3 === 0 ? 3 * x : x));
+    const uv = Float32Array.from([0, 0, 1, 0, 0, 1, 1, 1]);
+    expect([...weaveCoordinates(wide, triangles, uv)]).toEqual([0, 0, 0, 3, 0, 0, 0, 1, 0, 3, 1, 0]);
+  });
+});
+
+describe("numbers of a finished run", () => {
+  it("has the strain of the edges at each vertex", () => {
+    const strain = new EdgeStrain(triangles, positions).of(positions.map((x, i) => (i % 3 === 0 ? 1.1 * x : x)));
+    // The diagonal from 0 to 3 is √(1.1² + 1) / √2 − 1 = 5.1 %; edges along x have 10 %.
+    expect([...strain].map((s) => s.toFixed(4))).toEqual(["0.1000", "0.1000", "0.1000", "0.1000"]);
+  });
+  it("has speeds from two frames", () => {
+    expect([...speeds(positions, positions.map((x, i) => (i % 3 === 1 ? x + 0.5 : x)), 0.25)]).toEqual([2, 2, 2, 2]);
+  });
+  it("moves bodies along their paths: turn about the centre, then offset", () => {
+    const collider = { path: [{ time: 0 }, { time: 2, offset: [0, 1, 0], turn: 180 }], ease: "linear" };
+    const at = (time: number): number[] => poseAt(collider, new Vector3(1, 0, 0), time)!.map((x) => Math.round(x * 1e9) / 1e9 + 0);
+    expect(at(-1)).toEqual([1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0]);
+    // A quarter turn about +y through (1, 0, 0), and half the way up.
+    expect(at(1)).toEqual([0, 0, 1, 1, 0, 1, 0, 0.5, -1, 0, 0, 1]);
+    expect(at(9)).toEqual([-1, 0, 0, 2, 0, 1, 0, 1, 0, 0, -1, 0]);
+    expect(poseAt({}, new Vector3(), 0)).toBeNull();
+  });
+});
+
+it("estimates the size of a scene from its text", () => {
+  expect(estimate({ do: "open", toml: "grid = { size = [1, 1], cells = [999, 999] }" })).toBe(1_000_000);
+  expect(estimate({ do: "open", scene: "drape" })).toBe(0);
+});
