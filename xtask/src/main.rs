@@ -36,7 +36,7 @@ struct Command {
 const COMMANDS: &[Command] = &[
     Command {
         name: "test",
-        arguments: "[--only fmt,tidy,clippy,unit,docs,readers,referee]",
+        arguments: "[--only fmt,tidy,clippy,unit,docs,readers,referee,page]",
         summary: "runs everything that must pass before a change goes in, or only the named stages",
         run: test::run,
     },
@@ -49,7 +49,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "page",
-        arguments: "[--keep-core]",
+        arguments: "[--keep-core | --pictures]",
         summary: "builds the page of `muslin view` from its sources into crates/muslin-cli/page",
         run: page::run,
     },

@@ -9,11 +9,13 @@ use std::process::Command;
 use std::thread;
 
 use crate::Failure;
-use crate::shell::{on, program, root, run as run_program, succeeds, target};
+use crate::readers::fresh;
+use crate::shell::{cargo, on, program, root, run as run_program, succeeds, target};
 
 /// Where the page lies that is in the repository and in the program.
 const COMMITTED: &str = "crates/muslin-cli/page";
 const PACKAGES: [&str; 4] = ["rustc-web", "cargo-web", "rust-web-src", "lld-22"];
+const BROWSERS: [&str; 3] = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 /// Of every thread.
 const STACK_BYTES: usize = 4 << 20;
 /// Of the shared memory; page/src/engine/worker.ts makes it.
@@ -28,9 +30,12 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
             build(&out)?;
         }
         ["--keep-core"] => build(&out)?,
+        ["--pictures"] => return take_pictures(),
         _ => {
             return Err(Failure::Usage(
-                "`page` takes nothing, or --keep-core, which leaves the WebAssembly as it is".to_owned(),
+                "`page` takes nothing; or --keep-core, which leaves the WebAssembly as it is; \
+                 or --pictures, which puts those of the last test into docs/gallery/page"
+                    .to_owned(),
             ));
         }
     }
@@ -39,6 +44,71 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
         println!("  {name:<40} {bytes:>9} bytes");
     }
     Ok(())
+}
+
+/// Puts the pictures that the last test run made where the documents show them.
+fn take_pictures() -> Result<(), Failure> {
+    let (from, to) = (target().join("page-pictures"), root().join("docs/gallery/page"));
+    fs::create_dir_all(&to).map_err(on(&to))?;
+    for (name, bytes) in files(&from)? {
+        fs::copy(from.join(&name), to.join(&name)).map_err(on(&to))?;
+        println!("{} ({bytes} bytes)", to.join(&name).display());
+    }
+    Ok(())
+}
+
+/// A stage of `cargo xtask test`: the page, built again from its sources and tried in a real browser. Says what had to be skipped, if anything.
+pub(crate) fn test() -> Result<Option<String>, Failure> {
+    // Without these nothing can be said of the page; whoever changes it needs them anyway.
+    let missing = node().err().or_else(|| browser().err()).or_else(|| Compiler::find().err());
+    if let Some(failure) = missing {
+        println!("!! SKIPPED: {failure}");
+        return Ok(Some(format!("the page: {failure}")));
+    }
+    let out = fresh(&target().join("page"))?;
+    build_core()?;
+    build(&out)?;
+    compare(&out)?;
+    run_program(&mut npm(["test"]))?;
+    run_program(&mut cargo(["build", "--release", "--quiet"]))?;
+    let pictures = fresh(&target().join("page-pictures"))?;
+    let program = target().join("release").join(if cfg!(windows) { "muslin.exe" } else { "muslin" });
+    run_program(
+        npm(["run", "test:browser"])
+            .env("MUSLIN_PROGRAM", program)
+            .env("MUSLIN_PAGE", &out)
+            .env("MUSLIN_BROWSER", browser()?)
+            .env("MUSLIN_PICTURES", &pictures),
+    )?;
+    println!("pictures of the page: {}", pictures.display());
+    Ok(None)
+}
+
+/// Chromium, which is installed where that is possible.
+fn browser() -> Result<PathBuf, Failure> {
+    let find = || BROWSERS.iter().map(PathBuf::from).find(|path| path.exists());
+    if let Some(path) = find() {
+        return Ok(path);
+    }
+    install_debian(&["chromium"])?;
+    find().ok_or_else(|| Failure::Failed("Chromium is missing (Debian: apt install chromium)".to_owned()))
+}
+
+/// The page in the repository must be the one that its sources give. The modules of the core are left out: another version of the compiler gives others.
+fn compare(built: &Path) -> Result<(), Failure> {
+    let committed = root().join(COMMITTED);
+    let names = |folder: &Path| -> Result<Vec<String>, Failure> {
+        Ok(files(folder)?.into_iter().map(|(name, _)| name).filter(|name| !name.ends_with(".wasm.gz")).collect())
+    };
+    let (ours, theirs) = (names(built)?, names(&committed)?);
+    let read = |folder: &Path, name: &str| fs::read(folder.join(name)).ok();
+    let different = ours.iter().chain(&theirs).find(|name| read(built, name) != read(&committed, name));
+    match different {
+        None => Ok(()),
+        Some(name) => Err(Failure::Failed(format!(
+            "{COMMITTED}/{name} is not what the sources of the page give; run `cargo xtask page` and commit it"
+        ))),
+    }
 }
 
 /// Every file below a folder with its size, by name.

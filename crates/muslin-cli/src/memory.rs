@@ -1,68 +1,21 @@
-//! How much memory a scene takes, and whether there is as much; and how much space its frames take.
+//! How much memory this process can have, and how much space the frames of a run take.
 
 use std::fs;
 use std::path::Path;
 
-use muslin::mesh::{Diagonals, MAX_GRID_VERTICES};
 use muslin::model::{Model, Problem};
-use muslin::output::memory::{ELEMENT_BYTES, VERTEX_BYTES};
-use muslin::scene::{Scene, Severity, Shape};
+use muslin::scene::Scene;
 
-/// Bytes of a vertex with its elements, before there is a mesh: a vertex has about three edges and three hinges. With `spring` and `isometric` two
-/// million vertices were measured at 1036 bytes each.
-const BYTES_BEFORE: f64 = (VERTEX_BYTES + 6 * ELEMENT_BYTES) as f64;
-/// Bytes of an OBJ file for a vertex, its two triangles included: few files have less.
-const OBJ_BYTES: f64 = 30.0;
+pub(crate) use muslin_live::memory::in_words;
 
 /// Bytes of the frames of a whole run, the initial state included.
 pub(crate) fn frame_bytes(model: &Model, scene: &Scene) -> usize {
     12 * model.masses.len() * (scene.frame_count() + 1)
 }
 
-/// Says so if a scene is too large for this machine, at its largest cloth. To be asked before any mesh is made: a
-/// process that runs out of memory ends without a word. Paths of meshes start from `folder`.
+/// Says so if a scene is too large for this machine, at its largest cloth. To be asked before any mesh is made. Paths of meshes start from `folder`.
 pub(crate) fn shortage(scene: &Scene, folder: &Path) -> Option<Problem> {
-    shortage_of(scene, folder, available()?)
-}
-
-fn shortage_of(scene: &Scene, folder: &Path, available: usize) -> Option<Problem> {
-    let counts: Vec<f64> = scene.cloths.iter().map(|cloth| vertices(&cloth.shape, folder)).collect();
-    let total: f64 = counts.iter().sum();
-    let needed = BYTES_BEFORE * total;
-    if needed <= available as f64 || counts.iter().any(|&count| count > f64::from(MAX_GRID_VERTICES)) {
-        return None; // what no machine could hold, the library refuses
-    }
-    let (largest, _) = counts.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1))?;
-    let (key, remedy) = match scene.cloths[largest].shape {
-        Shape::Grid { .. } => ("grid", "use fewer cells"),
-        Shape::Tube { .. } => ("tube", "use fewer cells"),
-        Shape::Mesh { .. } => ("mesh", "use a coarser mesh"),
-    };
-    let together = if counts.len() > 1 { "the cloths together have" } else { "it has" };
-    let message = format!(
-        "{together} about {}, which take about {} of memory, but {} are free; {remedy}, or a machine with more memory",
-        vertices_in_words(total),
-        in_words(needed as usize),
-        in_words(available)
-    );
-    Some(Problem { severity: Severity::Error, place: format!("cloth[{largest}].{key}"), message })
-}
-
-/// About how many vertices a shape will have; none for a file that cannot be read, which is told later.
-fn vertices(shape: &Shape, folder: &Path) -> f64 {
-    match shape {
-        Shape::Grid { size, cells, diagonals } => {
-            let [cx, cz] = cells.map(f64::from);
-            match diagonals {
-                Diagonals::Crossed => (cx + 1.0) * (cz + 1.0) + cx * cz,
-                // Rows are lower than the edges are long, by the height of an equilateral triangle.
-                Diagonals::Isotropic => (cx + 1.5) * (cx * size[1] / size[0] / 0.75_f64.sqrt() + 1.0),
-                _ => (cx + 1.0) * (cz + 1.0),
-            }
-        }
-        Shape::Tube { cells: [around, along], .. } => f64::from(*around) * (f64::from(*along) + 1.0),
-        Shape::Mesh { file } => fs::metadata(folder.join(file)).map_or(0.0, |file| file.len() as f64 / OBJ_BYTES),
-    }
+    muslin_live::memory::shortage(scene, folder, available()?)
 }
 
 /// Bytes that this process can still have; `None` where nobody says. Linux only.
@@ -89,57 +42,9 @@ fn address_space(limits: &str) -> Option<usize> {
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// `16 million vertices`.
-fn vertices_in_words(count: f64) -> String {
-    if count < 1e6 { format!("{count:.0} vertices") } else { format!("{:.1} million vertices", 1e-6 * count) }
-}
-
-/// `120 MB`.
-pub(crate) fn in_words(bytes: usize) -> String {
-    match bytes {
-        0..1_000_000 => format!("{} kB", bytes.div_ceil(1000)),
-        1_000_000..10_000_000_000 => format!("{} MB", bytes.div_ceil(1_000_000)),
-        _ => format!("{} GB", bytes.div_ceil(1_000_000_000)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use muslin::mesh::Mesh;
-    use muslin::scene::parse;
-
     use super::*;
-
-    #[test]
-    fn vertices_are_counted_before_there_is_a_mesh() {
-        let count = |shape: &Shape| match *shape {
-            Shape::Grid { size, cells, diagonals } => Mesh::grid(size, cells, diagonals).unwrap().vertex_count(),
-            Shape::Tube { radius, height, cells } => Mesh::tube(radius, height, cells).unwrap().vertex_count(),
-            Shape::Mesh { .. } => unreachable!(),
-        };
-        for diagonals in [Diagonals::Alternating, Diagonals::Crossed, Diagonals::Isotropic] {
-            let shape = Shape::Grid { size: [1.0, 2.5], cells: [40, 100], diagonals };
-            let (expected, found) = (count(&shape) as f64, vertices(&shape, Path::new("")));
-            assert!((found / expected - 1.0).abs() < 0.02, "{diagonals:?}: {found}, not {expected}");
-        }
-        let tube = Shape::Tube { radius: 1.0, height: 1.0, cells: [12, 7] };
-        assert_eq!(vertices(&tube, Path::new("")), count(&tube) as f64);
-        assert_eq!(vertices(&Shape::Mesh { file: "nowhere.obj".into() }, Path::new("")), 0.0);
-    }
-
-    #[test]
-    fn a_scene_too_large_for_the_machine_is_told_at_its_largest_cloth() {
-        let text = "[[cloth]]\nname = 'a'\ngrid = { size = [1, 1], cells = [9, 9] }\n\
-                    [[cloth]]\nname = 'b'\ngrid = { size = [1, 1], cells = [1999, 999] }\n";
-        let scene = parse(text, &[]).scene.unwrap();
-        assert_eq!(shortage_of(&scene, Path::new(""), 2_100_000_000), None);
-        let problem = shortage_of(&scene, Path::new(""), 1_000_000_000).unwrap();
-        assert_eq!(
-            problem.to_string(),
-            "cloth[1].grid: the cloths together have about 2.0 million vertices, which take about 2041 MB of memory, \
-             but 1000 MB are free; use fewer cells, or a machine with more memory"
-        );
-    }
 
     #[test]
     fn the_limit_of_the_address_space_is_read() {

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use muslin::Simulation;
 use muslin::output::fields;
 use muslin::parallel::{Team, TeamError};
 use muslin::scene::{Scene, parse};
 use muslin::solver::{Clock, StepError, StepReport};
+use muslin::{SetupError, Simulation};
 use muslin_io::{Clip, Frames, RestMesh, Uv, glb_bytes};
 use serde_json::{Map, Value, json};
 
@@ -15,10 +15,13 @@ use crate::buffer::{Numbers, encode};
 use crate::builtin::{self, BUILTINS, Builtin};
 use crate::mesh_files::MeshFiles;
 use crate::reply::{self, Refusal};
-use crate::{edit, listing};
+use crate::{edit, listing, memory};
 
 /// Makes a team of threads for a simulation.
 pub type MakeTeam = Box<dyn Fn(usize) -> Result<Team, TeamError> + Send>;
+
+/// Bytes that a simulation may still take; `None` where nobody knows.
+pub type Available = fn() -> Option<usize>;
 
 /// A simulation that a person touches.
 ///
@@ -29,6 +32,7 @@ pub struct Live {
     make_team: MakeTeam,
     clock: fn() -> f64,
     threads: usize,
+    available: Available,
     /// Files that scenes may name.
     given: BTreeMap<String, Vec<u8>>,
     open: Option<Open>,
@@ -61,7 +65,14 @@ type Answer = Result<Value, Refusal>;
 impl Live {
     /// Mesh files are looked for in `folder`; `clock` tells seconds since some moment.
     pub fn new(folder: PathBuf, make_team: MakeTeam, clock: fn() -> f64, threads: usize) -> Self {
-        Self { folder, make_team, clock, threads, given: BTreeMap::new(), open: None }
+        Self { folder, make_team, clock, threads, available: || None, given: BTreeMap::new(), open: None }
+    }
+
+    /// Refuses scenes that take more memory than there is, which would end the process.
+    #[must_use]
+    pub fn with_limit(mut self, available: Available) -> Self {
+        self.available = available;
+        self
     }
 
     /// Keeps a file that a scene names, for scenes that are opened from now on.
@@ -179,6 +190,10 @@ impl Live {
     }
 
     fn simulate(&self, scene: &Scene, files: &mut MeshFiles) -> Result<Simulation, Refusal> {
+        let shortage = (self.available)().and_then(|bytes| memory::shortage(scene, &self.folder, bytes));
+        if let Some(problem) = shortage {
+            return Err(SetupError::Scene(vec![problem]).into());
+        }
         let team = (self.make_team)(self.threads).map_err(|error| Refusal::new(error.to_string()))?;
         Ok(files.simulation_on(scene, team)?.with_clock(HandedClock(self.clock)))
     }

@@ -45,6 +45,10 @@ mod page {
     pub(crate) fn panicked(_: *const u8, _: usize) {}
 }
 
+/// What a module may take for a simulation, in bytes: the whole is limited to 2 GiB where memory is shared, and a scene that is replaced is there
+/// beside its successor for a moment.
+const MOST_MEMORY: usize = 1_500_000_000;
+
 static LIVE: Mutex<Option<Live>> = Mutex::new(None);
 
 /// Where the last answer is: its place and its length.
@@ -77,7 +81,8 @@ pub extern "C" fn muslin_start(threads: usize) {
         let message = panic.to_string();
         page::panicked(message.as_ptr(), message.len());
     }));
-    let live = Live::new(PathBuf::new(), Box::new(team), || 1e-3 * page::now(), threads);
+    let live =
+        Live::new(PathBuf::new(), Box::new(team), || 1e-3 * page::now(), threads).with_limit(|| Some(MOST_MEMORY));
     *LIVE.lock().unwrap_or_else(PoisonError::into_inner) = Some(live);
 }
 

@@ -47,6 +47,7 @@ use token::Token;
 use crate::clock;
 use crate::console::reason;
 use crate::failure::Failure;
+use crate::memory;
 use crate::session::Interrupt;
 
 /// Connections at once. A browser has six; a session that waits for its turn has one.
@@ -172,7 +173,8 @@ fn make_engine(opened: &Opened, threads: usize) -> MakeEngine {
     let folder = opened.folder();
     let files: Vec<(String, &'static [u8])> = opened.embedded().map(|(name, bytes)| (name.to_owned(), bytes)).collect();
     Box::new(move || {
-        let mut live = Live::new(folder.clone(), Box::new(Team::new), clock::seconds, threads);
+        let mut live =
+            Live::new(folder.clone(), Box::new(Team::new), clock::seconds, threads).with_limit(memory::available);
         for (name, bytes) in &files {
             live.put_file(name, bytes.to_vec());
         }

@@ -279,6 +279,16 @@ fn a_hand_cannot_force_cloth_through_a_mesh() {
 }
 
 #[test]
+fn a_scene_beyond_the_memory_is_refused_and_the_old_one_goes_on() {
+    let mut live = Live::new(PathBuf::new(), Box::new(Team::new), || 0.0, 1).with_limit(|| Some(10_000_000));
+    done(&mut live, json!({ "do": "open", "toml": SHEET }));
+    let refused = call(&mut live, json!({ "do": "set", "sets": ["cloth.0.grid.cells=[999,999]"] }));
+    assert_eq!(refused["findings"][0]["place"], "cloth[0].grid", "{refused}");
+    assert!(refused["message"].as_str().unwrap().contains("which take about 1020 MB of memory"), "{refused}");
+    assert_eq!(advance(&mut live, 1).positions.len(), 81);
+}
+
+#[test]
 fn a_failed_step_keeps_the_last_good_state() {
     let mut live = sheet();
     let good = advance(&mut live, 2).positions;
