@@ -63,7 +63,8 @@ fn vertices_in_words(count: f64) -> String {
 
 /// `120 MB`.
 pub fn in_words(bytes: usize) -> String {
-    match bytes {
+    // Wider than the addresses of WebAssembly.
+    match bytes as u64 {
         0..1_000_000 => format!("{} kB", bytes.div_ceil(1000)),
         1_000_000..10_000_000_000 => format!("{} MB", bytes.div_ceil(1_000_000)),
         _ => format!("{} GB", bytes.div_ceil(1_000_000_000)),
