@@ -1,5 +1,5 @@
 // What WebAssembly costs: the core of the page in Node beside the program, one thread each, in turns.
-// node scripts/speed.mjs [SCENE…]; MUSLIN_PROGRAM names the program (default ../target/release/muslin)
+// With --check it fails unless both come to the same state. node scripts/speed.mjs [--check] [SCENE…]; MUSLIN_PROGRAM names the program (default ../target/release/muslin)
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,8 +8,10 @@ import { gunzipSync } from "node:zlib";
 
 const here = import.meta.dirname;
 const program = process.env.MUSLIN_PROGRAM ?? join(here, "../../target/release/muslin");
-const frames = 40;
-const scenes = process.argv.length > 2 ? process.argv.slice(2) : ["drape", "hanging", "flag", "twirl"];
+const isCheck = process.argv.includes("--check");
+const frames = isCheck ? 10 : 40;
+const named = process.argv.slice(2).filter((word) => word !== "--check");
+const scenes = named.length > 0 ? named : ["drape", "hanging", "flag", "twirl", "tunic"];
 
 const packed = readFileSync(join(here, "../../crates/muslin-cli/page/muslin.wasm.gz"));
 let memory;
@@ -53,8 +55,12 @@ function inProgram(scene) {
 console.log(`median ms a frame of ${frames}, one thread\n`);
 console.log("scene        program   WebAssembly   ratio   same state");
 for (const scene of scenes) {
-  const rounds = [1, 2, 3].map(() => [inProgram(scene), inWebAssembly(scene)]);
+  const rounds = (isCheck ? [1] : [1, 2, 3]).map(() => [inProgram(scene), inWebAssembly(scene)]);
   const [native, web] = [0, 1].map((k) => median(rounds.map((round) => round[k].ms)));
   const same = rounds.every(([a, b]) => a.hash === b.hash) ? "yes" : "no";
+  if (isCheck && same === "no") {
+    console.error("the WebAssembly in crates/muslin-cli/page is of other sources than the program: run `cargo xtask page` and commit it");
+    process.exitCode = 1;
+  }
   console.log(`${scene.padEnd(10)} ${native.toFixed(2).padStart(9)} ${web.toFixed(2).padStart(13)} ${(web / native).toFixed(2).padStart(7)}   ${same}`);
 }

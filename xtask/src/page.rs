@@ -15,6 +15,8 @@ use crate::shell::{cargo, on, program, root, run as run_program, succeeds, targe
 /// Where the page lies that is in the repository and in the program.
 const COMMITTED: &str = "crates/muslin-cli/page";
 const PACKAGES: [&str; 4] = ["rustc-web", "cargo-web", "rust-web-src", "lld-22"];
+/// The core without and with threads.
+const MODULES: [&str; 2] = ["muslin.wasm.gz", "muslin-threads.wasm.gz"];
 const BROWSERS: [&str; 3] = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 /// Of every thread.
 const STACK_BYTES: usize = 4 << 20;
@@ -29,7 +31,13 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
             build_core()?;
             build(&out)?;
         }
-        ["--keep-core"] => build(&out)?,
+        ["--keep-core"] => {
+            for name in MODULES {
+                let (kept, built) = (out.join(name), root().join("page/public").join(name));
+                fs::copy(&kept, &built).map_err(on(&kept))?;
+            }
+            build(&out)?;
+        }
         ["--pictures"] => return take_pictures(),
         _ => {
             return Err(Failure::Usage(
@@ -71,8 +79,10 @@ pub(crate) fn test() -> Result<Option<String>, Failure> {
     compare(&out)?;
     run_program(&mut npm(["test"]))?;
     run_program(&mut cargo(["build", "--release", "--quiet"]))?;
-    let pictures = fresh(&target().join("page-pictures"))?;
     let program = target().join("release").join(if cfg!(windows) { "muslin.exe" } else { "muslin" });
+    // Those of the repository are not compared, since another compiler gives others; but they must move as the program does.
+    run_program(npm(["run", "speed", "--", "--check"]).env("MUSLIN_PROGRAM", &program))?;
+    let pictures = fresh(&target().join("page-pictures"))?;
     run_program(
         npm(["run", "test:browser"])
             .env("MUSLIN_PROGRAM", program)
@@ -146,7 +156,7 @@ pub(crate) fn build_core() -> Result<(), Failure> {
     let [single, threads] = built;
     let public = root().join("page/public");
     fs::create_dir_all(&public).map_err(on(&public))?;
-    for (module, name) in [(single?, "muslin.wasm.gz"), (threads?, "muslin-threads.wasm.gz")] {
+    for (module, name) in [single?, threads?].into_iter().zip(MODULES) {
         run_program(node()?.arg("page/scripts/pack.mjs").arg(module).arg(public.join(name)))?;
     }
     Ok(())
@@ -156,7 +166,7 @@ pub(crate) fn build_core() -> Result<(), Failure> {
 pub(crate) fn build(out: &Path) -> Result<(), Failure> {
     install_packages()?;
     let public = root().join("page/public");
-    for name in ["muslin.wasm.gz", "muslin-threads.wasm.gz"] {
+    for name in MODULES {
         let (built, kept) = (public.join(name), root().join(COMMITTED).join(name));
         if !built.exists() {
             fs::copy(&kept, &built).map_err(on(&kept))?;

@@ -15,7 +15,8 @@ pub(crate) fn frame_bytes(model: &Model, scene: &Scene) -> usize {
 
 /// Says so if a scene is too large for this machine, at its largest cloth. To be asked before any mesh is made. Paths of meshes start from `folder`.
 pub(crate) fn shortage(scene: &Scene, folder: &Path) -> Option<Problem> {
-    muslin_live::memory::shortage(scene, folder, available()?)
+    let length = |name: &str| fs::metadata(folder.join(name)).ok().map(|file| file.len());
+    muslin_live::memory::shortage(scene, &length, available()?)
 }
 
 /// Bytes that this process can still have; `None` where nobody says. Linux only.

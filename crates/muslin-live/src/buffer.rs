@@ -37,20 +37,20 @@ impl Numbers {
 /// Puts a JSON object and its sections together.
 pub(crate) fn encode(mut head: Value, sections: &[(&str, Numbers)]) -> Vec<u8> {
     // Offsets are part of the JSON, and their digits decide where they are: with room for the largest they do not.
-    let describe = |first: usize| -> Vec<Value> {
+    let describe = |first: u64| -> Vec<Value> {
         let mut offset = first;
         let mut describe = |(name, numbers): &(&str, Numbers)| {
             let (kind, size) = numbers.kind();
             let section = json!({ "name": name, "type": kind, "offset": offset, "length": numbers.len() });
-            offset = (offset + size * numbers.len()).next_multiple_of(4);
+            offset = (offset + (size * numbers.len()) as u64).next_multiple_of(4);
             section
         };
         sections.iter().map(&mut describe).collect()
     };
-    head["sections"] = describe(u32::MAX as usize).into();
+    head["sections"] = describe(u64::from(u32::MAX)).into();
     let room = head.to_string().len();
     let start = (4 + room).next_multiple_of(4);
-    head["sections"] = describe(start).into();
+    head["sections"] = describe(start as u64).into();
     let mut json = head.to_string().into_bytes();
     json.resize(room, b' ');
 

@@ -3,17 +3,13 @@
 
 use muslin::model::Model;
 use muslin::parameter::Settings;
-use muslin::scene::{Choice, ColliderShape, Override, Path, Pin, Scene, Selection};
+use muslin::scene::{Choice, Collider, ColliderShape, Override, Path, Pin, Scene, Selection};
 
 /// Reads `PATH=VALUE` as the command line does, but for what would leave a scene with settings of something that it no longer has: a
 /// scene here has all its defaults written out. Another solver or model begins with its own settings, another fabric keeps the models and
 /// drops their numbers, and of settings that exclude each other the last one given counts.
-pub(crate) fn overrides(scene: &Scene, sets: &[String]) -> Result<Vec<Override>, String> {
-    sets.iter().map(|set| Override::parse(&completed(scene, set))).collect()
-}
-
-fn completed(scene: &Scene, set: &str) -> String {
-    whole_table(scene, set).unwrap_or_else(|| set.to_owned())
+pub(crate) fn change(scene: &Scene, set: &str) -> Result<Override, String> {
+    Override::parse(&whole_table(scene, set).unwrap_or_else(|| set.to_owned()))
 }
 
 /// The table that is to be replaced as a whole where a single key would not do.
@@ -73,8 +69,8 @@ pub(crate) fn restart_reason(old: &Scene, new: &Scene) -> Option<&'static str> {
     };
     let pins = |scene: &Scene| scene.cloths.iter().map(|cloth| cloth.pins.clone()).collect::<Vec<_>>();
     let meshes = |scene: &Scene| {
-        let is_mesh = |shape: &&ColliderShape| matches!(shape, ColliderShape::Mesh(_));
-        scene.colliders.iter().map(|c| c.shape.clone()).filter(|shape| is_mesh(&shape)).collect::<Vec<_>>()
+        let is_mesh = |c: &&Collider| matches!(c.shape, ColliderShape::Mesh(_));
+        scene.colliders.iter().filter(is_mesh).map(|c| (c.shape.clone(), c.path.clone())).collect::<Vec<_>>()
     };
     let guards = new.contact.self_contact || new.colliders.iter().any(|c| matches!(c.shape, ColliderShape::Mesh(_)));
     if shape(old) != shape(new) {
@@ -101,12 +97,25 @@ pub(crate) fn restart_reason(old: &Scene, new: &Scene) -> Option<&'static str> {
 pub(crate) fn pin(scene: &mut Scene, model: &Model, cloth: usize, vertex: u32, is_held: bool) {
     let selected = model.pin_vertices(cloth, &scene.cloths[cloth]);
     let pins = &mut scene.cloths[cloth].pins;
-    if is_held {
-        if selected.iter().any(|vertices| vertices.contains(&vertex)) {
-            return;
+    // The first pin that names a vertex keeps it.
+    let keeper = selected.iter().position(|(vertices, _)| vertices.contains(&vertex));
+    if is_held && keeper.is_some_and(|keeper| is_plain(&pins[keeper])) {
+        return;
+    }
+    for (pin, (mut vertices, center)) in pins.iter_mut().zip(selected) {
+        if vertices.contains(&vertex) {
+            vertices.retain(|&v| v != vertex);
+            pin.selection = Selection::Vertices(vertices);
+            // The others go on turning about the same point.
+            if !pin.path.is_still() {
+                pin.path.center.get_or_insert(center);
+            }
         }
-        let is_plain = |pin: &&mut Pin| pin.path.is_still() && pin.until.is_none();
-        let plain = pins.iter_mut().filter(is_plain).find_map(|pin| match &mut pin.selection {
+    }
+    // A pin of nothing is refused by the reader.
+    pins.retain(|pin| !matches!(&pin.selection, Selection::Vertices(vertices) if vertices.is_empty()));
+    if is_held {
+        let plain = pins.iter_mut().filter(|pin| is_plain(pin)).find_map(|pin| match &mut pin.selection {
             Selection::Vertices(vertices) => Some(vertices),
             _ => None,
         });
@@ -114,16 +123,12 @@ pub(crate) fn pin(scene: &mut Scene, model: &Model, cloth: usize, vertex: u32, i
             Some(vertices) => vertices.push(vertex),
             None => pins.push(Pin { selection: Selection::Vertices(vec![vertex]), until: None, path: Path::still() }),
         }
-        return;
     }
-    for (pin, mut vertices) in pins.iter_mut().zip(selected) {
-        if vertices.contains(&vertex) {
-            vertices.retain(|&v| v != vertex);
-            pin.selection = Selection::Vertices(vertices);
-        }
-    }
-    // A pin of nothing is refused by the reader.
-    pins.retain(|pin| !matches!(&pin.selection, Selection::Vertices(vertices) if vertices.is_empty()));
+}
+
+/// Whether a pin holds its vertices where they are, for ever.
+fn is_plain(pin: &Pin) -> bool {
+    pin.path.is_still() && pin.until.is_none()
 }
 
 /// Puts a collider elsewhere, with all of its path.

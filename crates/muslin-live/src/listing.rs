@@ -74,8 +74,8 @@ pub const COLLIDERS: &[ColliderKind] = &[
         name: "mesh",
         summary: "the triangles of a mesh, touched from both sides",
         keys: &[
-            required("file", "", "an OBJ file"),
-            optional("frames", "", "none", "where its vertices go: a .npy, or a pattern of OBJ files"),
+            required("file", "", "an OBJ or GLB file"),
+            optional("frames", "", "none", "where its vertices go: a .npy, a .glb, or a pattern of OBJ files"),
             optional("fps", "1/s", "of the scene", "frames a second of `frames`"),
             optional("translate", "m", "[0, 0, 0]", "displacement"),
             optional("rotate", "degrees", "[0, 0, 0]", "about x, then y, then z"),

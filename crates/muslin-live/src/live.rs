@@ -1,11 +1,11 @@
 //! A simulation that is told what to do while it runs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use muslin::output::fields;
 use muslin::parallel::{Team, TeamError};
-use muslin::scene::{Scene, parse};
+use muslin::scene::{ColliderShape, Override, Scene, parse};
 use muslin::solver::{Clock, StepError, StepReport};
 use muslin::{SetupError, Simulation};
 use muslin_io::{Clip, Frames, RestMesh, Uv, glb_bytes};
@@ -26,13 +26,15 @@ pub type Available = fn() -> Option<usize>;
 /// A simulation that a person touches.
 ///
 /// It takes requests as JSON objects with a key `do` and answers each; docs/page.md lists them. Nothing that it is sent makes it panic, and
-/// what it refuses has changed nothing.
+/// what it refuses has changed nothing; frames that were done before a step failed stay done.
 pub struct Live {
     folder: PathBuf,
     make_team: MakeTeam,
     clock: fn() -> f64,
     threads: usize,
     available: Available,
+    /// Of a confined one: files that it may read wherever they are.
+    named: Option<BTreeSet<String>>,
     /// Files that scenes may name.
     given: BTreeMap<String, Vec<u8>>,
     open: Option<Open>,
@@ -65,7 +67,7 @@ type Answer = Result<Value, Refusal>;
 impl Live {
     /// Mesh files are looked for in `folder`; `clock` tells seconds since some moment.
     pub fn new(folder: PathBuf, make_team: MakeTeam, clock: fn() -> f64, threads: usize) -> Self {
-        Self { folder, make_team, clock, threads, available: || None, given: BTreeMap::new(), open: None }
+        Self { folder, make_team, clock, threads, available: || None, named: None, given: BTreeMap::new(), open: None }
     }
 
     /// Refuses scenes that take more memory than there is, which would end the process.
@@ -75,9 +77,21 @@ impl Live {
         self
     }
 
-    /// Keeps a file that a scene names, for scenes that are opened from now on.
-    pub fn put_file(&mut self, name: &str, bytes: Vec<u8>) {
+    /// Reads nothing from disk but what lies in the folder, and what is `named`: for those whose requests come from elsewhere.
+    #[must_use]
+    pub fn confined(mut self, named: BTreeSet<String>) -> Self {
+        self.named = Some(named);
+        self
+    }
+
+    /// Keeps a file that a scene names, for scenes that are opened from now on; or says why not.
+    pub fn put_file(&mut self, name: &str, bytes: Vec<u8>) -> Result<(), String> {
+        let others = self.given.iter().filter(|(known, _)| *known != name).map(|(_, bytes)| bytes.len()).sum::<usize>();
+        if others + bytes.len() > MOST_GIVEN {
+            return Err(format!("the files together have more than {} bytes, which is the most", MOST_GIVEN));
+        }
         self.given.insert(name.to_owned(), bytes);
+        Ok(())
     }
 
     /// Answers a request.
@@ -117,6 +131,12 @@ impl Live {
             }
             "grab" => {
                 let vertices = list(request, "vertices")?;
+                if vertices.len() > MOST_GRABBED {
+                    return Err(Refusal::new(format!(
+                        "a hand takes at most {MOST_GRABBED} vertices, got {}",
+                        vertices.len()
+                    )));
+                }
                 let open = self.opened()?;
                 let vertices: Result<Vec<usize>, _> =
                     vertices.iter().map(|v| open.vertex(v).map(|(_, _, in_state)| in_state)).collect();
@@ -143,12 +163,7 @@ impl Live {
                 open.aims.insert(collider, offset);
                 Ok(json!({}))
             }
-            "drop" => {
-                let open = self.opened()?;
-                let collider = open.collider(request)?;
-                open.settle(collider);
-                Ok(json!({ "scene": open.describe() }))
-            }
+            "drop" => self.settle(request),
             other => Err(Refusal::new(format!(
                 "there is no request {other:?}; there are scenes, models, open, set, reset, toml, hash, grab, drag, release, pin, \
                  unpin, move and drop"
@@ -157,7 +172,7 @@ impl Live {
     }
 
     fn opened(&mut self) -> Result<&mut Open, Refusal> {
-        self.open.as_mut().ok_or_else(|| Refusal::new("no scene is open; send open first"))
+        self.open.as_mut().ok_or_else(nothing_open)
     }
 
     fn open(&mut self, request: &Map<String, Value>) -> Answer {
@@ -174,15 +189,16 @@ impl Live {
                 ));
             }
         };
-        let as_given = parse(text, &[]);
-        let overrides = match &as_given.scene {
-            Some(scene) => edit::overrides(scene, &sets),
-            None => Ok(Vec::new()),
-        };
+        let overrides: Result<Vec<Override>, String> = sets.iter().map(|set| Override::parse(set)).collect();
         let outcome = parse(text, &overrides.map_err(Refusal::new)?);
         let Some(scene) = outcome.scene else { return Err(Refusal::of_findings(&outcome.findings)) };
-        let mut files = MeshFiles::new(self.folder.clone(), files);
+        let embedded = files;
+        let mut files = MeshFiles::new(self.folder.clone(), &[]);
+        if let Some(named) = &self.named {
+            files.confine(named.clone());
+        }
         self.given.iter().for_each(|(name, bytes)| files.put(name, bytes.clone()));
+        embedded.iter().for_each(|(name, bytes)| files.put(name, bytes.to_vec()));
         let simulation = self.simulate(&scene, &mut files)?;
         let warnings = reply::warnings(&outcome.findings, simulation.warnings());
         let open = self.open.insert(Open::new(scene, files, simulation));
@@ -190,7 +206,7 @@ impl Live {
     }
 
     fn simulate(&self, scene: &Scene, files: &mut MeshFiles) -> Result<Simulation, Refusal> {
-        let shortage = (self.available)().and_then(|bytes| memory::shortage(scene, &self.folder, bytes));
+        let shortage = (self.available)().and_then(|bytes| memory::shortage(scene, &|name| files.length(name), bytes));
         if let Some(problem) = shortage {
             return Err(SetupError::Scene(vec![problem]).into());
         }
@@ -200,7 +216,7 @@ impl Live {
 
     fn set(&mut self, request: &Map<String, Value>) -> Answer {
         let sets = sets(request)?;
-        let Some(mut open) = self.open.take() else { return Err(Refusal::new("no scene is open; send open first")) };
+        let mut open = self.open.take().ok_or_else(nothing_open)?;
         let answer = self.change(&mut open, &sets);
         self.open = Some(open);
         answer
@@ -211,8 +227,8 @@ impl Live {
         // One after the other: each may bring others with it that depend on what the scene has by then.
         let mut findings = Vec::new();
         for set in sets {
-            let overrides = edit::overrides(&scene, std::slice::from_ref(set)).map_err(Refusal::new)?;
-            let outcome = parse(&scene.to_toml(), &overrides);
+            let change = edit::change(&scene, set).map_err(Refusal::new)?;
+            let outcome = parse(&scene.to_toml(), &[change]);
             findings = outcome.findings;
             scene = outcome.scene.ok_or_else(|| Refusal::of_findings(&findings))?;
         }
@@ -225,7 +241,7 @@ impl Live {
     }
 
     fn reset(&mut self) -> Answer {
-        let Some(mut open) = self.open.take() else { return Err(Refusal::new("no scene is open; send open first")) };
+        let mut open = self.open.take().ok_or_else(nothing_open)?;
         let simulation = self.simulate(&open.scene, &mut open.files);
         let answer = simulation.map(|simulation| {
             open.replace(open.scene.clone(), simulation, Some("reset"));
@@ -233,6 +249,30 @@ impl Live {
         });
         self.open = Some(open);
         answer
+    }
+
+    /// Writes into the scene where a collider was moved to, unless nothing could start there.
+    fn settle(&mut self, request: &Map<String, Value>) -> Answer {
+        let mut open = self.open.take().ok_or_else(nothing_open)?;
+        let answer = self.settled(&mut open, request);
+        self.open = Some(open);
+        answer
+    }
+
+    fn settled(&self, open: &mut Open, request: &Map<String, Value>) -> Answer {
+        let collider = open.collider(request)?;
+        let Some(&offset) = open.aims.get(&collider) else { return Ok(json!({ "scene": open.describe() })) };
+        let mut scene = open.scene.clone();
+        edit::shift(&mut scene, collider, offset);
+        // A mesh that cuts the cloth where it starts would have every later change refused.
+        if matches!(scene.colliders[collider].shape, ColliderShape::Mesh(_)) {
+            self.simulate(&scene, &mut open.files)?;
+        }
+        open.scene = scene;
+        open.aims.remove(&collider);
+        let shifted = open.shifted.entry(collider).or_default();
+        *shifted = sum(*shifted, offset);
+        Ok(json!({ "scene": open.describe() }))
     }
 
     fn pin(&mut self, request: &Map<String, Value>, is_held: bool) -> Answer {
@@ -279,6 +319,12 @@ impl Live {
     }
 }
 
+/// Vertices in a hand: each is led through every substep.
+const MOST_GRABBED: usize = 256;
+
+/// Bytes of files that were put here.
+const MOST_GIVEN: usize = 512 << 20;
+
 /// Frames in one request: a second or two of most scenes.
 const MOST_FRAMES: u64 = 100;
 
@@ -293,6 +339,7 @@ impl Open {
     /// Goes on with another scene and its simulation: from where it is, unless there is a reason to begin again. Answers with that reason.
     fn replace(&mut self, scene: Scene, mut simulation: Simulation, why: Option<&'static str>) -> Option<&'static str> {
         let taken = why.is_none().then(|| simulation.take_over(&self.simulation, &self.shifted));
+        let why = if let Some(Err(_)) = taken { Some("the number of vertices has changed") } else { why };
         (self.scene, self.simulation) = (scene, simulation);
         self.shifted.clear();
         if why.is_some() {
@@ -300,10 +347,7 @@ impl Open {
         }
         self.last = StepReport::default();
         self.seconds = 0.0;
-        match taken {
-            Some(Err(_)) => Some("the number of vertices has changed"),
-            _ => why,
-        }
+        why
     }
 
     fn describe(&self) -> Value {
@@ -330,14 +374,6 @@ impl Open {
             Refusal::new(format!("collider must be the number of one of the {count} colliders, got {given}"))
         })?;
         Ok(index as usize)
-    }
-
-    /// Writes into the scene where a collider was moved to.
-    fn settle(&mut self, collider: usize) {
-        let Some(offset) = self.aims.remove(&collider) else { return };
-        edit::shift(&mut self.scene, collider, offset);
-        let shifted = self.shifted.entry(collider).or_default();
-        *shifted = sum(*shifted, offset);
     }
 
     fn advance(&mut self, frames: u64, clock: fn() -> f64) -> Result<(), StepError> {
@@ -442,7 +478,10 @@ impl Open {
             triangles.extend(cloth.mesh.triangles.iter().flatten().map(|v| v + first));
             rest.extend(cloth.mesh.positions.iter().flatten().map(|&x| x as f32));
             // A vertex on a seam has several, and a page of triangles with shared corners has no use for them.
-            let of_cloth = cloth.mesh.uv.as_ref().filter(|uv| uv.triangles == cloth.mesh.triangles);
+            let of_cloth =
+                cloth.mesh.uv.as_ref().filter(|uv| {
+                    uv.triangles == cloth.mesh.triangles && uv.coordinates.len() == cloth.mesh.vertex_count()
+                });
             uv = uv.zip(of_cloth).map(|(mut all, own): (Vec<f32>, _)| {
                 all.extend(own.coordinates.iter().flatten().map(|&x| x as f32));
                 all
@@ -483,6 +522,10 @@ impl Open {
             .and_then(|()| glb_bytes(&rest, &mut frames, Clip { fps: self.scene.fps }).map_err(|e| e.to_string()));
         written.map_err(Refusal::new)
     }
+}
+
+fn nothing_open() -> Refusal {
+    Refusal::new("no scene is open; send open first")
 }
 
 fn sum(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {

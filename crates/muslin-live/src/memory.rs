@@ -1,24 +1,28 @@
 //! Whether there is as much memory as a scene takes.
 
-use std::fs;
-use std::path::Path;
-
 use muslin::mesh::{Diagonals, MAX_GRID_VERTICES};
 use muslin::model::Problem;
 use muslin::output::memory::{ELEMENT_BYTES, VERTEX_BYTES};
-use muslin::scene::{Scene, Severity, Shape};
+use muslin::scene::{ColliderShape, Scene, Severity, Shape};
 
 /// Bytes of a vertex with its elements, before there is a mesh: a vertex has about three edges and three hinges. With `spring` and `isometric` two
 /// million vertices were measured at 1036 bytes each.
 const BYTES_BEFORE: f64 = (VERTEX_BYTES + 6 * ELEMENT_BYTES) as f64;
+/// Tells how many bytes a file has that a scene names, if it is there.
+pub type Length<'a> = &'a dyn Fn(&str) -> Option<u64>;
+
 /// Bytes of an OBJ file for a vertex, its two triangles included: few files have less.
 const OBJ_BYTES: f64 = 30.0;
 
 /// Says so if a scene takes more than is `available`, in bytes, at its largest cloth. To be asked before any mesh is made: a process that runs
-/// out of memory ends without a word. Paths of meshes start from `folder`.
-pub fn shortage(scene: &Scene, folder: &Path, available: usize) -> Option<Problem> {
-    let counts: Vec<f64> = scene.cloths.iter().map(|cloth| vertices(&cloth.shape, folder)).collect();
-    let total: f64 = counts.iter().sum();
+/// out of memory ends without a word.
+pub fn shortage(scene: &Scene, length: Length<'_>, available: usize) -> Option<Problem> {
+    let counts: Vec<f64> = scene.cloths.iter().map(|cloth| vertices(&cloth.shape, length)).collect();
+    let bodies = scene.colliders.iter().filter_map(|collider| match &collider.shape {
+        ColliderShape::Mesh(mesh) => length(&mesh.file).map(|bytes| bytes as f64 / OBJ_BYTES),
+        _ => None,
+    });
+    let total = counts.iter().sum::<f64>() + bodies.sum::<f64>();
     let needed = BYTES_BEFORE * total;
     if needed <= available as f64 || counts.iter().any(|&count| count > f64::from(MAX_GRID_VERTICES)) {
         return None; // what no machine could hold, the library refuses
@@ -40,7 +44,7 @@ pub fn shortage(scene: &Scene, folder: &Path, available: usize) -> Option<Proble
 }
 
 /// About how many vertices a shape will have; none for a file that cannot be read, which is told later.
-fn vertices(shape: &Shape, folder: &Path) -> f64 {
+fn vertices(shape: &Shape, length: Length<'_>) -> f64 {
     match shape {
         Shape::Grid { size, cells, diagonals } => {
             let [cx, cz] = cells.map(f64::from);
@@ -52,7 +56,7 @@ fn vertices(shape: &Shape, folder: &Path) -> f64 {
             }
         }
         Shape::Tube { cells: [around, along], .. } => f64::from(*around) * (f64::from(*along) + 1.0),
-        Shape::Mesh { file } => fs::metadata(folder.join(file)).map_or(0.0, |file| file.len() as f64 / OBJ_BYTES),
+        Shape::Mesh { file } => length(file).map_or(0.0, |bytes| bytes as f64 / OBJ_BYTES),
     }
 }
 
@@ -87,12 +91,12 @@ mod tests {
         };
         for diagonals in [Diagonals::Alternating, Diagonals::Crossed, Diagonals::Isotropic] {
             let shape = Shape::Grid { size: [1.0, 2.5], cells: [40, 100], diagonals };
-            let (expected, found) = (count(&shape) as f64, vertices(&shape, Path::new("")));
+            let (expected, found) = (count(&shape) as f64, vertices(&shape, &|_| None));
             assert!((found / expected - 1.0).abs() < 0.02, "{diagonals:?}: {found}, not {expected}");
         }
         let tube = Shape::Tube { radius: 1.0, height: 1.0, cells: [12, 7] };
-        assert_eq!(vertices(&tube, Path::new("")), count(&tube) as f64);
-        assert_eq!(vertices(&Shape::Mesh { file: "nowhere.obj".into() }, Path::new("")), 0.0);
+        assert_eq!(vertices(&tube, &|_| None), count(&tube) as f64);
+        assert_eq!(vertices(&Shape::Mesh { file: "nowhere.obj".into() }, &|_| None), 0.0);
     }
 
     #[test]
@@ -100,8 +104,8 @@ mod tests {
         let text = "[[cloth]]\nname = 'a'\ngrid = { size = [1, 1], cells = [9, 9] }\n\
                     [[cloth]]\nname = 'b'\ngrid = { size = [1, 1], cells = [1999, 999] }\n";
         let scene = parse(text, &[]).scene.unwrap();
-        assert_eq!(shortage(&scene, Path::new(""), 2_100_000_000), None);
-        let problem = shortage(&scene, Path::new(""), 1_000_000_000).unwrap();
+        assert_eq!(shortage(&scene, &|_| None, 2_100_000_000), None);
+        let problem = shortage(&scene, &|_| None, 1_000_000_000).unwrap();
         assert_eq!(
             problem.to_string(),
             "cloth[1].grid: the cloths together have about 2.0 million vertices, which take about 2041 MB of memory, \

@@ -5,7 +5,7 @@
 //! scaled, repaired and in single precision.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -22,6 +22,8 @@ pub struct MeshFiles {
     folder: PathBuf,
     /// Files that are not looked for in the folder, as they are.
     given: BTreeMap<String, Vec<u8>>,
+    /// Of a confined one: what may be read wherever it is.
+    named: Option<BTreeSet<String>>,
     /// The meshes that were read, as OBJ.
     contents: BTreeMap<String, Vec<u8>>,
     /// The frames of animated meshes as `.npy`, whatever they were read from.
@@ -34,7 +36,14 @@ impl MeshFiles {
     /// Paths start from `folder`; what is `known` is not looked for there.
     pub fn new(folder: PathBuf, known: &[(&str, &[u8])]) -> Self {
         let given = known.iter().map(|(name, bytes)| ((*name).to_owned(), bytes.to_vec())).collect();
-        Self { folder, given, contents: BTreeMap::new(), frames: BTreeMap::new(), animated: BTreeMap::new() }
+        Self {
+            folder,
+            given,
+            named: None,
+            contents: BTreeMap::new(),
+            frames: BTreeMap::new(),
+            animated: BTreeMap::new(),
+        }
     }
 
     /// Keeps a file that is not to be looked for.
@@ -42,11 +51,38 @@ impl MeshFiles {
         self.given.insert(name.to_owned(), bytes);
     }
 
-    fn read(&self, name: &str) -> Result<Vec<u8>, String> {
-        match self.given.get(name) {
-            Some(bytes) => Ok(bytes.clone()),
-            None => read(&self.folder.join(name)),
+    /// From now on reads nothing from disk but plain files inside of the folder, and what is `named`.
+    pub fn confine(&mut self, named: BTreeSet<String>) {
+        self.named = Some(named);
+    }
+
+    /// Whether a file may be read from disk.
+    fn check(&self, name: &str, path: &Path) -> Result<(), String> {
+        let Some(named) = &self.named else { return Ok(()) };
+        if named.contains(name) {
+            return Ok(());
         }
+        let real = |path: &Path| path.canonicalize().ok();
+        let folder = Some(&self.folder).filter(|folder| !folder.as_os_str().is_empty()).and_then(|folder| real(folder));
+        match real(path).zip(folder) {
+            Some((file, folder)) if file.starts_with(&folder) && file.is_file() => Ok(()),
+            _ => Err(format!("there is no file {name} here; give it, or open the scene that names it")),
+        }
+    }
+
+    fn read(&self, name: &str) -> Result<Vec<u8>, String> {
+        if let Some(bytes) = self.given.get(name) {
+            return Ok(bytes.clone());
+        }
+        let path = self.folder.join(name);
+        self.check(name, &path)?;
+        read(&path)
+    }
+
+    /// Bytes of a file, if it is there.
+    pub fn length(&self, name: &str) -> Option<u64> {
+        let given = self.given.get(name).map(|bytes| bytes.len() as u64);
+        given.or_else(|| fs::metadata(self.folder.join(name)).ok().map(|file| file.len()))
     }
 
     /// The mesh of a file, or one sentence about why there is none.
@@ -94,7 +130,12 @@ impl MeshFiles {
             if let ColliderShape::Mesh(mesh) = &collider.shape
                 && let Some(frames) = &mesh.frames
             {
-                self.animated.entry(frames.file.clone()).or_insert((frames.fps, mesh.file.clone()));
+                let wanted = (frames.fps, mesh.file.clone());
+                let known = self.animated.insert(frames.file.clone(), wanted.clone());
+                // Sampled at another rate, or less the copies of another mesh.
+                if is_glb(&frames.file) && known.is_some_and(|known| known != wanted) {
+                    self.frames.remove(&frames.file);
+                }
             }
         }
         let files = RefCell::new(self);
@@ -113,6 +154,7 @@ impl MeshFiles {
             if files.is_empty() {
                 return Err(format!("there is no file {}", path.display()));
             }
+            files.iter().try_for_each(|file| self.check(name, file))?;
             let frame = |path: &PathBuf| match read_obj(&read(path)?) {
                 Ok(mesh) => Ok(mesh.positions.iter().map(|p| p.map(|x| x as f32)).collect::<Vec<_>>()),
                 Err(error) => Err(format!("{}:{}: {}", path.display(), error.line, error.problem)),

@@ -3,7 +3,7 @@
 //! ```text
 //! muslin_alloc(length) → place                                    room for what is handed over; each of the below takes it back
 //! muslin_start(threads)                                           before anything else; threads = those that wait in muslin_thread, or 1
-//! muslin_put_file(name, length, bytes, length)
+//! muslin_put_file(name, length, bytes, length) → 1, or 0 if that is too much
 //! muslin_call(request, length) → [place, length] of the reply     UTF-8; valid until the next call
 //! muslin_binary(request, length) → [place, length] of the buffer  likewise
 //! muslin_thread()                                                 with threads: runs what a team hands out, and never returns
@@ -47,7 +47,7 @@ mod page {
 
 /// What a module may take for a simulation, in bytes: the whole is limited to 2 GiB where memory is shared, and a scene that is replaced is there
 /// beside its successor for a moment.
-const MOST_MEMORY: usize = 1_500_000_000;
+const MOST_MEMORY: usize = 900_000_000;
 
 static LIVE: Mutex<Option<Live>> = Mutex::new(None);
 
@@ -109,15 +109,16 @@ pub extern "C" fn muslin_thread() {
     }
 }
 
-/// Keeps a file that a scene names.
+/// Keeps a file that a scene names: 1, or 0 if that is too much.
 ///
 /// # Safety
 /// Both places must be from `muslin_alloc` with these lengths, and are gone afterwards.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn muslin_put_file(name: *mut u8, name_length: usize, bytes: *mut u8, length: usize) {
+pub unsafe extern "C" fn muslin_put_file(name: *mut u8, name_length: usize, bytes: *mut u8, length: usize) -> u32 {
     // SAFETY: by the caller's promise.
     let (name, bytes) = unsafe { (taken(name, name_length), taken(bytes, length)) };
-    with_live(|live| live.put_file(&String::from_utf8_lossy(&name), bytes));
+    let kept = with_live(|live| live.put_file(&String::from_utf8_lossy(&name), bytes));
+    u32::from(matches!(kept, Some(Ok(()))))
 }
 
 /// Answers a request with JSON.

@@ -2,7 +2,7 @@
 //!
 //! A hand is a pin whose way is not known beforehand. Before each frame it is asked where to be at the end; it goes there in a straight line,
 //! no faster than [`MAX_SPEED`], so that a jump of the pointer is a quick motion and not a blow. Bodies are led in the same way, on top of
-//! their paths, and contact sees all of it as motion: it pushes and drags the cloth, and nothing passes through.
+//! their paths, and contact sees all of it as motion: it pushes and drags the cloth, and nothing passes through meshes and other cloth.
 
 use std::collections::BTreeMap;
 
@@ -10,6 +10,7 @@ use crate::math::Vec3;
 use crate::model::{Model, Pin, Pinned};
 use crate::motion::{Lead, Motion};
 use crate::scene::Path;
+use crate::state::State;
 
 /// Faster than an arm moves without strain, in m/s.
 pub(crate) const MAX_SPEED: f64 = 5.0;
@@ -90,9 +91,20 @@ impl Hand {
         model.bodies.iter_mut().for_each(|body| body.motion.lead(None));
     }
 
-    /// Takes vertices where they are, and leaves those that it had.
-    pub(crate) fn grab(&mut self, model: &mut Model, positions: &[Vec3<f64>], vertices: &[u32]) {
-        self.grabbed = vertices.iter().map(|&v| (v, positions[v as usize])).collect();
+    /// Takes vertices where they are, and leaves those that it had. Of these, what was held before is held where the hand has brought it: the
+    /// pin of the scene would take it back in one substep, which is a blow.
+    pub(crate) fn grab(&mut self, model: &mut Model, state: &State, vertices: &[u32]) {
+        let place = |v: u32| state.positions[v as usize];
+        for &v in self.grabbed.keys() {
+            let is_pinned = || {
+                let pin = self.scene_pinned.iter().find(|pinned| pinned.vertex == v).map(|pinned| pinned.pin as usize);
+                pin.is_some_and(|pin| model.pins[pin].pose(state.time).is_some())
+            };
+            if self.held.get(&v).map_or_else(is_pinned, Option::is_some) {
+                self.held.insert(v, Some(place(v)));
+            }
+        }
+        self.grabbed = vertices.iter().map(|&v| (v, place(v))).collect();
         self.grip = Follower::STILL;
         self.pin(model);
     }

@@ -488,10 +488,18 @@ impl Model {
         }
     }
 
-    /// The vertices of each pin of a cloth, as the user numbers them; `cloth` is the scene's description of the one at `index`.
-    pub fn pin_vertices(&self, index: usize, cloth: &scene::Cloth) -> Vec<Vec<u32>> {
+    /// The vertices of each pin of a cloth, as the user numbers them, with their centre at the start, in m; `cloth` describes the one at `index`.
+    pub fn pin_vertices(&self, index: usize, cloth: &scene::Cloth) -> Vec<(Vec<u32>, [f64; 3])> {
         let mesh = &self.cloths[index].mesh;
-        select_pins(cloth, mesh, &place_mesh(cloth, mesh), index, &mut Problems::default())
+        let placed = place_mesh(cloth, mesh);
+        let center = |pin: &Vec<u32>| centroid(pin.iter().map(|&v| placed[v as usize])).to_array();
+        let pins = select_pins(cloth, mesh, &placed, index, &mut Problems::default());
+        pins.into_iter()
+            .map(|pin| {
+                let center = center(&pin);
+                (pin, center)
+            })
+            .collect()
     }
 
     /// The cloth of a vertex of the state, and the vertex as the user numbers it.

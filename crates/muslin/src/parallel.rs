@@ -36,7 +36,8 @@ impl Team {
         Self::of(threads, |builder| builder.thread_name(|index| format!("muslin-{index}")).build())
     }
 
-    /// A team of `threads` (at least one) on threads that are there already: `start` hands what one of them has to run to one that is free.
+    /// A team of `threads` (at least one) on threads that are there already: `start` hands what one of them has to run to one that is free, now or soon: they have to be
+    /// there when the team runs for the first time.
     pub fn on_threads(threads: usize, mut start: impl FnMut(Box<dyn FnOnce() + Send>)) -> Result<Self, TeamError> {
         Self::of(threads, |builder| {
             let start = |thread: rayon::ThreadBuilder| {

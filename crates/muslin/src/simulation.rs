@@ -231,7 +231,7 @@ impl Simulation {
     pub fn grab(&mut self, vertices: &[usize]) {
         let is_vertex = |v: &&usize| **v < self.state.positions.len();
         let vertices: Vec<u32> = vertices.iter().filter(is_vertex).map(|&v| v as u32).collect();
-        self.hand.grab(&mut self.model, &self.state.positions, &vertices);
+        self.hand.grab(&mut self.model, &self.state, &vertices);
         self.forget();
     }
 
@@ -261,7 +261,14 @@ impl Simulation {
     /// Continues where another simulation is, with what is in its hands. It must be of the same cloths; its colliders may stand elsewhere by
     /// `shifted`, in m. On an error nothing has changed.
     pub fn take_over(&mut self, other: &Self, shifted: &BTreeMap<usize, [f64; 3]>) -> Result<(), RestoreError> {
-        self.restore(other.state.clone(), other.frame)?;
+        let mut state = other.state.clone();
+        // The step before is of another length, or was another solver's.
+        if self.kind.entry.name != other.kind.entry.name || self.settings != other.settings {
+            state.history.clear();
+        }
+        self.restore(state, other.frame)?;
+        // What cut at its start may still do, wherever the cloths of this one start.
+        self.model.is_tangled |= other.model.is_tangled;
         let shifted = shifted.iter().map(|(&collider, &offset)| (collider, offset.into())).collect();
         self.hand = other.hand.on(&mut self.model, &shifted);
         if !self.hand.is_idle() {

@@ -22,7 +22,9 @@ async function ask(path: string, init: RequestInit): Promise<Response> {
   }
   if (response.ok) return response;
   const said = (await response.json().catch(() => undefined)) as { message?: string } | undefined;
-  throw new EngineLost(said?.message ?? `the program on this machine answers ${response.status}`);
+  const message = said?.message ?? `the program on this machine answers ${response.status}`;
+  // A request that was too large is no reason to give up the session.
+  throw response.status === 404 || response.status >= 500 ? new EngineLost(message) : new Error(message);
 }
 
 /** A session of the server. */

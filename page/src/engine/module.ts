@@ -4,7 +4,7 @@ export interface Exports {
   memory?: WebAssembly.Memory;
   muslin_alloc(length: number): number;
   muslin_start(threads: number): void;
-  muslin_put_file(name: number, nameLength: number, bytes: number, length: number): void;
+  muslin_put_file(name: number, nameLength: number, bytes: number, length: number): number;
   muslin_call(request: number, length: number): number;
   muslin_binary(request: number, length: number): number;
   muslin_thread(): void;
@@ -19,6 +19,8 @@ export interface ThreadStart {
   memory: WebAssembly.Memory;
   stackTop: number;
   tls: number;
+  /** The channel on which it tells the page of a bug: the worker that started it may be waiting for it, and hears nothing. */
+  alarm: string;
 }
 
 /** Makes an instance; `panicked` hears the message of a bug just before the module traps. */

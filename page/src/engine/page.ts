@@ -12,6 +12,7 @@ class PageEngine implements Engine {
   readonly #waiting = new Map<number, { resolve(result: unknown): void; reject(error: Error): void }>();
   #next = 0;
   #lost: EngineLost | undefined;
+  #alarm: BroadcastChannel | undefined;
 
   constructor() {
     this.#worker.onmessage = (event: MessageEvent<FromWorker>) => {
@@ -28,6 +29,7 @@ class PageEngine implements Engine {
     for (const { reject } of this.#waiting.values()) reject(this.#lost);
     this.#waiting.clear();
     this.#worker.terminate();
+    this.#alarm?.close();
   }
 
   #ask<T>(body: Body<ToWorker>): Promise<T> {
@@ -40,7 +42,10 @@ class PageEngine implements Engine {
   }
 
   async start(threads: number): Promise<void> {
-    this.threads = await this.#ask<number>({ do: "start", threads, base: document.baseURI });
+    const alarm = crypto.randomUUID();
+    this.threads = await this.#ask<number>({ do: "start", threads, base: document.baseURI, alarm });
+    this.#alarm = new BroadcastChannel(alarm);
+    this.#alarm.onmessage = (event: MessageEvent<string>) => this.#lose(event.data);
   }
 
   async call<T = Reply>(request: Request): Promise<T> {
@@ -52,7 +57,8 @@ class PageEngine implements Engine {
   }
 
   async file(name: string, bytes: Uint8Array): Promise<void> {
-    await this.#ask<void>({ do: "file", name, bytes });
+    const isKept = await this.#ask<number>({ do: "file", name, bytes });
+    if (!isKept) throw new Error(`${name} is too large for the page; \`muslin view\` on the scene runs it on the machine`);
   }
 
   close(): void {

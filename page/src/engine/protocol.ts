@@ -104,7 +104,7 @@ export interface Info {
   threads: number;
   opened:
     | { kind: "scenes" }
-    | { kind: "scene"; name: string; toml: string; sets: string[]; files: string[] }
+    | { kind: "scene"; name: string; toml: string; sets: string[]; files: string[]; /** Whether the page can have all meshes of the scene. */ complete: boolean }
     | { kind: "run"; name: string; frames: number; fps: number; cloths: unknown[]; files: { name: string; bytes: number }[] };
 }
 

@@ -3,15 +3,19 @@
 import { instantiate, type ThreadStart } from "./module";
 
 addEventListener("message", async (event: MessageEvent<ThreadStart>) => {
-  const { module, memory, stackTop, tls } = event.data;
+  const { module, memory, stackTop, tls, alarm } = event.data;
+  const panicked = (message: string) => {
+    postMessage({ panicked: message });
+    new BroadcastChannel(alarm).postMessage(message);
+  };
   try {
-    const { exports } = await instantiate(module, memory, (message) => postMessage({ panicked: message }));
+    const { exports } = await instantiate(module, memory, panicked);
     // Before anything of the module runs here: its stack and its variables must not be those of another thread.
     if (exports.__stack_pointer) exports.__stack_pointer.value = stackTop;
     exports.__wasm_init_tls?.(tls);
     postMessage({ ready: true });
     exports.muslin_thread();
   } catch (error) {
-    postMessage({ panicked: String(error) });
+    panicked(String(error));
   }
 });

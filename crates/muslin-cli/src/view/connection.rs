@@ -1,8 +1,8 @@
 //! One connection: requests one after the other, each with limits of size and time.
 //!
 //! A head must be there 5 s after its first byte, a body in the time that 1 MiB/s takes and 20 s more, and a client must take a
-//! piece of a reply within a minute; only somebody who knows the address gets a reply that long. So whoever is
-//! slow on purpose holds one thread for seconds, and all others go on.
+//! piece of a reply within a minute; only somebody who knows the address gets a reply that long. Whoever is slow on purpose holds a
+//! thread, and a program of this machine that means harm can hold all of them; no page of a browser can, which is let in or turned away at once.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};

@@ -155,8 +155,8 @@ impl Drop for Counted {
 }
 
 impl Engine for Live {
-    fn put_file(&mut self, name: &str, bytes: Vec<u8>) {
-        self.put_file(name, bytes);
+    fn put_file(&mut self, name: &str, bytes: Vec<u8>) -> Result<(), String> {
+        self.put_file(name, bytes)
     }
 
     fn call(&mut self, request: &str) -> String {
@@ -170,13 +170,15 @@ impl Engine for Live {
 
 /// Makes simulations that know the meshes of what was opened, each with threads of its own.
 fn make_engine(opened: &Opened, threads: usize) -> MakeEngine {
-    let folder = opened.folder();
+    let (folder, named) = (opened.folder(), opened.named());
     let files: Vec<(String, &'static [u8])> = opened.embedded().map(|(name, bytes)| (name.to_owned(), bytes)).collect();
     Box::new(move || {
-        let mut live =
-            Live::new(folder.clone(), Box::new(Team::new), clock::seconds, threads).with_limit(memory::available);
+        let mut live = Live::new(folder.clone(), Box::new(Team::new), clock::seconds, threads)
+            .with_limit(memory::available)
+            .confined(named.clone());
         for (name, bytes) in &files {
-            live.put_file(name, bytes.to_vec());
+            // They are part of the program, and few.
+            let _ = live.put_file(name, bytes.to_vec());
         }
         Box::new(live)
     })

@@ -4,6 +4,7 @@
 //! Those outside of the folder of the scene or run are not given away.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 use muslin::scene::Scene;
@@ -35,6 +36,8 @@ pub(crate) struct OpenedScene {
     files: Vec<(String, Source)>,
     /// Whether these are all that the scene names.
     complete: bool,
+    /// All that it names.
+    named: BTreeSet<String>,
 }
 
 /// Where a mesh is.
@@ -73,6 +76,11 @@ impl Opened {
         }
     }
 
+    /// The files that the scene names which was opened, wherever they are.
+    pub(super) fn named(&self) -> BTreeSet<String> {
+        if let Self::Scene(scene) = self { scene.named.clone() } else { BTreeSet::new() }
+    }
+
     /// Meshes that are on no disk.
     pub(super) fn embedded(&self) -> impl Iterator<Item = (&str, &'static [u8])> {
         let files = if let Self::Scene(scene) = self { scene.files.as_slice() } else { &[] };
@@ -91,7 +99,8 @@ impl OpenedScene {
             None => (embedded.collect(), true),
             Some(_) => meshes(&folder, scene),
         };
-        Self { name: scene.name.clone(), toml: file.text.clone(), sets, folder, files, complete }
+        let named = sources(scene).into_iter().map(|(name, _)| name.to_owned()).collect();
+        Self { name: scene.name.clone(), toml: file.text.clone(), sets, folder, files, complete, named }
     }
 
     fn to_json(&self) -> Value {

@@ -79,13 +79,15 @@ impl RunFolder {
 
     /// A file that the run has made.
     pub(super) fn file(&self, path: &str) -> Option<Body> {
-        let mut listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
         let is_listed = |listed: &[String]| listed.iter().any(|name| name == path);
-        if !is_listed(&listed) {
-            *listed = names(&self.report().ok()?).map(str::to_owned).collect();
+        let listed = || self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found = is_listed(&listed());
+        if !found {
+            // A run that goes on may have made it since; others need not wait for the look.
+            let now: Vec<String> = names(&self.report().ok()?).map(str::to_owned).collect();
+            found = is_listed(&now);
+            *listed() = now;
         }
-        let found = is_listed(&listed);
-        drop(listed);
         found.then(|| disk::open_within(&self.real, &self.real.join(path)))?
     }
 

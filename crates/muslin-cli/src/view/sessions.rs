@@ -18,7 +18,7 @@ pub(super) const MAX_IDLE: Duration = Duration::from_secs(15 * 60);
 
 /// What a session does with requests.
 pub(super) trait Engine: Send {
-    fn put_file(&mut self, name: &str, bytes: Vec<u8>);
+    fn put_file(&mut self, name: &str, bytes: Vec<u8>) -> Result<(), String>;
     fn call(&mut self, request: &str) -> String;
     fn binary(&mut self, request: &str) -> Vec<u8>;
 }
@@ -145,8 +145,10 @@ impl Session {
 
 fn obey(engine: &mut dyn Engine, order: &Order, body: Vec<u8>) -> Reply {
     if let Order::File { name } = order {
-        engine.put_file(name, body);
-        return Reply::json(&json!({}));
+        return match engine.put_file(name, body) {
+            Ok(()) => Reply::json(&json!({})),
+            Err(message) => Reply::error(413, &message),
+        };
     }
     let Ok(request) = String::from_utf8(body) else { return Reply::error(400, "the request is not UTF-8 text") };
     match order {
@@ -180,7 +182,9 @@ mod tests {
     }
 
     impl Engine for Echo {
-        fn put_file(&mut self, _name: &str, _bytes: Vec<u8>) {}
+        fn put_file(&mut self, _name: &str, _bytes: Vec<u8>) -> Result<(), String> {
+            Ok(())
+        }
 
         fn call(&mut self, request: &str) -> String {
             match request {
