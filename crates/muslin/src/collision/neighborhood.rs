@@ -138,6 +138,7 @@ impl Neighborhood {
             self.find_overlaps();
             self.update_blocks();
         }
+        self.points.set_moves(start, end);
         self.gather(team, threads, is_same, distance);
     }
 
@@ -282,7 +283,7 @@ impl Part {
             block.find(patches, points, up(distance + 2.0 * block.step + spare));
             self.renewed += 1;
         }
-        block.take_active(points, distance, &mut self.active);
+        block.take_active(points, distance, !is_same, &mut self.active);
     }
 }
 
