@@ -10,12 +10,24 @@
 //! n leads from the one of the closest points to the other, as in [`closest`](super::closest): then both sides are equal, but for the
 //! rounding of n, which does no harm.
 //!
+//! # What a pair needs not be looked at for
+//!
+//! ρ is that of two patches, and a pair moves by much less: points p and q of it are means of its vertices, so p − q changes by no more than
+//! the two of its vertices, one on either side, that move most against each other, v = max ‖uₐ − u_b‖. A pair of which the gap is measured in a step is left out if
+//!
+//! ```text
+//! gap − v > distance
+//! ```
+//!
+//! Then it is farther apart than the distance all along, and so it is along the direction of its closest points at the start: what looks
+//! closer, in double precision, finds neither a contact nor a violation. So a result does not depend on which of the two sums has left a pair out.
+//!
 //! # Rounding
 //!
 //! With ε the unit of single precision and s the largest coordinate, each is off by εs/2 after the conversion, differences by as much
 //! again, and a bound by some 4ε of the differences, which are below 2√3 s. So distances are off by less than 16εs; twice that is taken
 //! from the bounds and added to the radius. A direction is taken as exact, whatever it is, unless the square of its length is lost
-//! below the range of numbers. What is not a number tells nothing apart.
+//! below the range of numbers. What is not a number tells nothing apart. For v the same holds, with the largest component of u for s.
 
 use wide::f32x4;
 
@@ -82,8 +94,10 @@ impl Block {
         } else {
             let mut q = Side::new(all, self.patches[1], x);
             let reach = reach_of(p.size.max(q.size));
-            if Side::keep_near(&mut p, &mut q, reach) {
-                self.collect(&p, &q, x, reach);
+            match Side::keep_near(&mut p, &mut q, reach) {
+                None => self.collect(&p, &q, x, reach),
+                // Then the list is empty farther than it was asked for.
+                Some(apart) => self.radius = radius.max(f64::from(apart)),
             }
         }
     }
@@ -143,23 +157,38 @@ impl List {
     /// Measures the gaps of those pairs again that Σρ says nothing of, and takes those that are active; the least Σρ at which a pair may touch.
     fn take_active<const FIRST: usize>(&mut self, x: &Points, near: &Near, active: &mut Vec<[u32; 4]>) -> f32 {
         let (mut waiting, mut count) = ([0; 4], 0);
-        let mut least = f32::INFINITY;
-        for index in 0..self.until.len() {
-            if self.until[index] > near.nearer {
-                least = least.min(self.until[index]);
-                continue;
-            }
-            waiting[count] = index;
-            count += 1;
-            if count == 4 {
-                least = least.min(self.measure::<FIRST>(x, near, waiting, count, active));
-                count = 0;
+        let (mut least, mut others) = (f32::INFINITY, f32x4::splat(f32::INFINITY));
+        let nearer = f32x4::splat(near.nearer);
+        for chunk in 0..self.until.len().div_ceil(4) {
+            // What is missing in the last four is never near.
+            let until =
+                self.until.as_chunks::<4>().0.get(chunk).map_or_else(|| self.last_until(), |all| f32x4::new(*all));
+            let is_far = until.simd_gt(nearer);
+            others = others.fast_min(is_far.bitselect(until, others));
+            let mut bits = !is_far.to_bitmask() & 0b1111;
+            while bits != 0 {
+                waiting[count] = 4 * chunk + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                count += 1;
+                if count == 4 {
+                    least = least.min(self.measure::<FIRST>(x, near, waiting, count, active));
+                    count = 0;
+                }
             }
         }
+        least = others.to_array().into_iter().fold(least, f32::min);
         if count > 0 {
             least = least.min(self.measure::<FIRST>(x, near, waiting, count, active));
         }
         least
+    }
+
+    /// Those that do not fill a group of four.
+    fn last_until(&self) -> f32x4 {
+        let mut last = [f32::INFINITY; 4];
+        let rest = self.until.as_chunks::<4>().1;
+        last[..rest.len()].copy_from_slice(rest);
+        f32x4::new(last)
     }
 
     #[inline]
@@ -241,7 +270,7 @@ impl Found<'_, 1> {
             return;
         }
         for &place in &first.all.vertices[first.patch.vertices.clone()] {
-            if !first.is_near(place) {
+            if first.is_far(place) {
                 continue;
             }
             let own = Span::of([first.at(place)]);
@@ -267,7 +296,7 @@ impl Found<'_, 2> {
             return;
         }
         for (i, &[a, b]) in first.all.edges[first.patch.edges.clone()].iter().enumerate() {
-            if !(first.is_near(a) | first.is_near(b)) {
+            if first.is_far(a) & first.is_far(b) {
                 continue;
             }
             let own = Span::of([first.at(a), first.at(b)]);
@@ -294,8 +323,8 @@ struct Side<'a> {
     patch: &'a Patch,
     vertices: &'a [u32],
     points: [f32x4; PLACES],
-    /// Vertices that are near the other patch along the line of the centres.
-    is_near: [bool; PLACES],
+    /// Vertices that are too far from the other patch along the line of the centres.
+    is_far: [bool; PLACES],
     /// Around the other patch and what is within reach of it.
     near: Span,
     span: Span,
@@ -318,7 +347,7 @@ impl<'a> Side<'a> {
             patch: &all.patches[patch as usize],
             vertices,
             points,
-            is_near: [true; PLACES],
+            is_far: [false; PLACES],
             near: Span::ALL,
             span,
             size: size[0].max(size[1]).max(size[2]),
@@ -331,8 +360,8 @@ impl<'a> Side<'a> {
     }
 
     #[inline]
-    fn is_near(&self, place: u8) -> bool {
-        self.is_near[place as usize % PLACES]
+    fn is_far(&self, place: u8) -> bool {
+        self.is_far[place as usize % PLACES]
     }
 
     #[inline]
@@ -340,30 +369,27 @@ impl<'a> Side<'a> {
         self.vertices[place as usize]
     }
 
-    /// Finds out which vertices of two patches are near the other one; whether there are any.
+    /// Finds out which vertices of two patches are far from the other one; if all are, how far the patches are apart at least, in m.
     ///
     /// Boxes along the axes tell two patches badly apart that lie side by side across them. Along n, the line of their centres, all of
     /// q is above its lowest vertex: what of p is farther below than the reach has no pair, and the other way round.
-    fn keep_near(p: &mut Self, q: &mut Self, reach: f32) -> bool {
+    fn keep_near(p: &mut Self, q: &mut Self, reach: f32) -> Option<f32> {
         (p.near, q.near) = (q.span.inflated(reach), p.span.inflated(reach));
         let n = q.centre() - p.centre();
         // Heights and the length of n are rounded by some units of the largest coordinate: as for gaps.
-        let reach = (reach + SLACK * p.size.max(q.size)) * ((n * n).reduce_add().sqrt() * (1.0 + 1e-5));
+        let (length, slack) = ((n * n).reduce_add().sqrt() * (1.0 + 1e-5), SLACK * p.size.max(q.size));
+        let beyond = (reach + slack) * length;
         let (of_p, of_q) = (p.heights(n), q.heights(n));
         let (of_p, of_q) = (&of_p[..p.vertices.len()], &of_q[..q.vertices.len()]);
-        let from = of_q.iter().copied().fold(f32::INFINITY, f32::min) - reach;
-        let to = of_p.iter().copied().fold(f32::NEG_INFINITY, f32::max) + reach;
-        let mut any = [false; 2];
-        for (is_near, height) in p.is_near.iter_mut().zip(of_p) {
-            // What is not a number is near.
-            *is_near = !(*height < from);
-            any[0] |= *is_near;
+        let least = of_q.iter().copied().fold(f32::INFINITY, f32::min);
+        let greatest = of_p.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        if least - greatest > beyond {
+            return Some((least - greatest) / length - slack).filter(|apart| apart.is_finite());
         }
-        for (is_near, height) in q.is_near.iter_mut().zip(of_q) {
-            *is_near = !(*height > to);
-            any[1] |= *is_near;
-        }
-        any[0] & any[1]
+        // What is not a number is near.
+        p.is_far.iter_mut().zip(of_p).for_each(|(is_far, height)| *is_far = *height < least - beyond);
+        q.is_far.iter_mut().zip(of_q).for_each(|(is_far, height)| *is_far = *height > greatest + beyond);
+        None
     }
 
     fn centre(&self) -> f32x4 {
@@ -376,7 +402,9 @@ impl<'a> Side<'a> {
         let [x, y, z, _] = n.to_array().map(f32x4::splat);
         let mut heights = [0.0; PLACES];
         let used = self.vertices.len().div_ceil(4);
-        for (heights, points) in heights.as_chunks_mut::<4>().0.iter_mut().zip(self.points.as_chunks::<4>().0).take(used) {
+        for (heights, points) in
+            heights.as_chunks_mut::<4>().0.iter_mut().zip(self.points.as_chunks::<4>().0).take(used)
+        {
             let [p, q, r, _] = f32x4::transpose(*points);
             *heights = (p * x + q * y + r * z).to_array();
         }
@@ -395,18 +423,23 @@ pub(super) struct Points {
 }
 
 impl Points {
-    /// Takes over positions, seen from their middle.
-    pub(super) fn set(&mut self, x: &[Vec3<f64>]) {
-        let sum = x.iter().fold(Vec3::ZERO, |sum, x| sum + *x);
-        let origin = sum * (1.0 / x.len().max(1) as f64);
-        self.places.clear();
-        self.places.extend(x.iter().map(|x| narrow(*x - origin)));
+    /// Makes room for so many.
+    pub(super) fn resize(&mut self, count: usize) {
+        self.places.resize(count, f32x4::ZERO);
+        self.moves.resize(count, f32x4::ZERO);
     }
 
-    /// Takes over where a step leads from there.
-    pub(super) fn set_moves(&mut self, start: &[Vec3<f64>], end: &[Vec3<f64>]) {
-        self.moves.clear();
-        self.moves.extend(start.iter().zip(end).map(|(x, y)| narrow(*y - *x)));
+    /// A place near by: some of the vertices are enough.
+    pub(super) fn origin(&self, x: &[Vec3<f64>]) -> Vec3<f64> {
+        const STRIDE: usize = 32;
+        let sum = x.iter().step_by(STRIDE).fold(Vec3::ZERO, |sum, x| sum + *x);
+        sum * (1.0 / x.len().div_ceil(STRIDE).max(1) as f64)
+    }
+
+    /// In runs of so many.
+    pub(super) fn chunks_mut(&mut self, length: usize) -> impl Iterator<Item = PointsMut<'_>> {
+        let runs = self.places.chunks_mut(length).zip(self.moves.chunks_mut(length));
+        runs.map(|(places, moves)| PointsMut { places, moves })
     }
 
     #[inline]
@@ -438,6 +471,22 @@ impl Points {
         }
         // Far more than the rounding of differences, and of what is lost below the range of numbers.
         squared.sqrt() * Lanes::new([1.0 + 1e-5; 4]) + largest(&u) * Lanes::new([SLACK; 4]) + Lanes::new([1e-18; 4])
+    }
+}
+
+/// Some of the [`Points`].
+pub(super) struct PointsMut<'a> {
+    places: &'a mut [f32x4],
+    moves: &'a mut [f32x4],
+}
+
+impl PointsMut<'_> {
+    /// Takes over the first positions of a step, seen from `origin`; where it `is_same`, only where it leads.
+    pub(super) fn set(self, origin: Vec3<f64>, start: &[Vec3<f64>], end: &[Vec3<f64>], is_same: bool) {
+        if !is_same {
+            self.places.iter_mut().zip(start).for_each(|(place, x)| *place = narrow(*x - origin));
+        }
+        self.moves.iter_mut().zip(start.iter().zip(end)).for_each(|(u, (x, y))| *u = narrow(*y - *x));
     }
 }
 
@@ -561,7 +610,7 @@ impl<const N: usize> Boxes<N> {
         let mut boxes =
             Self { low: [[f32::INFINITY; N]; 3], high: [[f32::NEG_INFINITY; N]; 3], items: [0; N], count: 0 };
         for (index, places) in items.iter().enumerate() {
-            if !places.iter().fold(false, |any, &place| any | side.is_near(place)) {
+            if places.iter().fold(true, |all, &place| all & side.is_far(place)) {
                 continue;
             }
             let span = Span::of(places.iter().map(|&place| side.at(place)));
@@ -581,7 +630,8 @@ impl<const N: usize> Boxes<N> {
     #[inline]
     fn for_each_overlap(&self, other: &Span, from: usize, mut visit: impl FnMut(usize)) {
         let (low, high) = (other.low.to_array(), other.high.to_array());
-        let (other_low, other_high) = ([splat(low[0]), splat(low[1]), splat(low[2])], [splat(high[0]), splat(high[1]), splat(high[2])]);
+        let (other_low, other_high) =
+            ([splat(low[0]), splat(low[1]), splat(low[2])], [splat(high[0]), splat(high[1]), splat(high[2])]);
         let low = [self.low[0].as_chunks::<4>().0, self.low[1].as_chunks::<4>().0, self.low[2].as_chunks::<4>().0];
         let high = [self.high[0].as_chunks::<4>().0, self.high[1].as_chunks::<4>().0, self.high[2].as_chunks::<4>().0];
         for chunk in from / 4..self.count.div_ceil(4) {
@@ -637,7 +687,9 @@ mod tests {
         let mut largest: f64 = 0.0;
         for (round, x) in pairs().into_iter().enumerate() {
             let mut points = Points::default();
-            points.set(&x);
+            points.resize(4);
+            let origin = points.origin(&x);
+            points.chunks_mut(4).for_each(|points| points.set(origin, &x, &x, false));
             let size = points.places.iter().flat_map(|p| p.to_array()).fold(0.0, |size: f32, p| size.max(p.abs()));
             let gap = f64::from(points.gaps::<FIRST>(&[[0, 1, 2, 3]; 4]).to_array()[2]);
             let distance = Closest::of::<FIRST>(x).distance;
@@ -648,6 +700,78 @@ mod tests {
             }
         }
         assert!(largest < 2e-3, "the bound is the distance, but for rounding: {largest}");
+    }
+
+    /// Pairs that move: what is promised for the step holds at every time of it.
+    fn check_moving<const FIRST: usize>() {
+        let (mut random, mut apart) = (Random::new(11), 0);
+        for (round, x) in pairs().into_iter().enumerate() {
+            let (drift, stir) = (random.vector() * 3.0, [1e-3, 0.1, 1.0][round % 3]);
+            let y = x.map(|x| x + drift + random.vector() * stir);
+            let mut points = Points::default();
+            points.resize(4);
+            let origin = points.origin(&x);
+            points.chunks_mut(4).for_each(|points| points.set(origin, &x, &y, false));
+            let pairs = [[0, 1, 2, 3]; 4];
+            let left = f64::from((points.gaps::<FIRST>(&pairs) - points.own_approaches::<FIRST>(&pairs)).to_array()[1]);
+            for t in [0.0, 0.25, 0.5, 0.75, 1.0] {
+                let at: [Vec3<f64>; 4] = std::array::from_fn(|k| x[k] * (1.0 - t) + y[k] * t);
+                assert!(left <= Closest::of::<FIRST>(at).distance, "{left} at {t} of {x:?} to {y:?}");
+            }
+            apart += usize::from(left > 0.0);
+        }
+        assert!(apart > 3000, "{apart} pairs are told apart");
+    }
+
+    #[test]
+    fn a_pair_comes_no_nearer_than_its_own_vertices_let_it() {
+        check_moving::<1>();
+        check_moving::<2>();
+    }
+
+    /// Two patches side by side in any direction: what is called far is far, and patches are as far apart as is said.
+    #[test]
+    fn what_is_far_along_the_line_of_centres_has_no_pair() {
+        let mut random = Random::new(3);
+        let (mut lists, mut apart, mut far) = (0, 0, 0);
+        for round in 0..300 {
+            let (e, f, n) = (random.vector(), random.vector(), random.vector() * 0.2);
+            let shift = e * (5.5 + 0.01 * f64::from(round));
+            let place = |i: u32| e * f64::from(i % 5) + f * f64::from(i / 5);
+            let mut x: Vec<_> = (0..25).map(place).collect();
+            x.extend((0..25).map(|i| place(i) + shift));
+            x.iter_mut().for_each(|x| *x += n * random.vector().x);
+            let cells =
+                (0..16_u32).map(|i| i % 4 + 5 * (i / 4)).flat_map(|a| [[a, a + 1, a + 5], [a + 1, a + 6, a + 5]]);
+            let cells: Vec<[u32; 3]> = cells.collect();
+            let both: Vec<_> = cells.iter().copied().chain(cells.iter().map(|t| t.map(|v| v + 25))).collect();
+            let all = Patches::new(&x, &both, |v| usize::from(v > 24), |_| true);
+            let mut points = Points::default();
+            points.resize(50);
+            let origin = points.origin(&x);
+            points.chunks_mut(50).for_each(|points| points.set(origin, &x, &x, false));
+            let [mut p, mut q] = [0, 1].map(|patch| Side::new(&all, patch, &points));
+            let reach = 0.5_f32;
+            let outcome = Side::keep_near(&mut p, &mut q, reach);
+            let distance = |v: u32, [a, b, c]: [u32; 3]| {
+                Closest::of::<1>([x[v as usize], x[a as usize], x[b as usize], x[c as usize]]).distance
+            };
+            let least = |v: u32, triangles: &[[u32; 3]]| {
+                triangles.iter().map(|&t| distance(v, t)).fold(f64::INFINITY, f64::min)
+            };
+            for v in 0..50_u32 {
+                let other = if v < 25 { &both[32..] } else { &both[..32] };
+                let side = if v < 25 { &p } else { &q };
+                let is_far = side.is_far(side.vertices.iter().position(|&member| member == v).unwrap() as u8);
+                let distance = least(v, other);
+                assert!(!is_far || distance > f64::from(reach), "vertex {v} is {distance} away");
+                assert!(outcome.is_none_or(|apart| f64::from(apart) <= distance), "{outcome:?} and {distance}");
+                far += usize::from(is_far);
+            }
+            apart += usize::from(outcome.is_some());
+            lists += usize::from(outcome.is_none());
+        }
+        assert!(lists > 20 && apart > 20 && far > 200, "{lists} lists, {apart} apart, {far} vertices far");
     }
 
     #[test]
