@@ -38,7 +38,7 @@ use crate::math::Vec3;
 use crate::parallel::{Team, Worker};
 
 /// Steps that a new list should last, if things go on as they do.
-const LASTS: f64 = 16.0;
+const LASTS: f64 = 24.0;
 
 /// What a list reaches beyond the step at hand, in edges: at least, so that slow things do not have to be looked for, and at most, or
 /// every list would hold the neighbours of all vertices.
@@ -70,6 +70,8 @@ pub struct Neighborhood {
     /// Where the step at hand begins, and where it was to end.
     start: Vec<Vec3<f64>>,
     end: Vec<Vec3<f64>>,
+    /// How far from where it was to go a vertex is now, squared, in m².
+    strayed: Vec<f64>,
     /// The start in single precision.
     points: Points,
     parts: [Mutex<Part>; PARTS],
@@ -97,6 +99,7 @@ impl Neighborhood {
         let patches = Patches::new(positions, triangles, object, is_cloth);
         Self {
             drifts: vec![Drift::NONE; patches.len()],
+            strayed: Vec::new(),
             strays: vec![0.0; patches.len()],
             patches,
             cloth_with_cloth: true,
@@ -124,15 +127,18 @@ impl Neighborhood {
         &self.active
     }
 
+    /// Where the step that was last looked at ends.
+    pub fn end(&self) -> &[Vec3<f64>] {
+        &self.end
+    }
+
     /// Finds every pair that may come within `distance` while vertices move from `start` to `end`, which have to be finite.
     ///
     /// A step that begins where the last one did is the same step with another end: pairs that were found for that are kept.
     pub fn look(&mut self, team: &Team, threads: usize, (start, end): (&[Vec3<f64>], &[Vec3<f64>]), distance: f64) {
         let is_same = self.start == start;
-        if !is_same {
-            self.settle(start);
-        }
-        self.follow(team, threads, start, end, distance);
+        self.take_over(team, threads, start, end, is_same);
+        self.follow(team, threads, distance, is_same);
         let has_left = |(drift, larger): (&Drift, &Aabb)| !larger.contains(&drift.around);
         if self.larger.is_empty() || self.drifts.iter().zip(&self.larger).any(has_left) {
             self.find_overlaps();
@@ -141,38 +147,57 @@ impl Neighborhood {
         self.gather(team, threads, is_same, distance);
     }
 
-    /// Lets all lists pay for the last step, which has ended at `start`.
-    fn settle(&mut self, start: &[Vec3<f64>]) {
-        if self.end.len() == start.len() {
-            for (patch, stray) in self.strays.iter_mut().enumerate() {
-                let squared = |&v: &u32| (start[v as usize] - self.end[v as usize]).norm_squared();
-                let largest = self.patches.members_of(patch as u32).iter().map(squared);
-                *stray = largest.fold(0.0, |most, s| if s > most { s } else { most }).sqrt();
-            }
-            for block in &mut self.blocks {
-                let [s, t] = block.patches.map(|patch| self.strays[patch as usize]);
-                block.used = up(block.used + block.step + s + t);
-                block.step = 0.0;
-            }
+    /// Takes over the step at hand; what a vertex has strayed from the last one is kept.
+    fn take_over(&mut self, team: &Team, threads: usize, start: &[Vec3<f64>], end: &[Vec3<f64>], is_same: bool) {
+        if self.start.len() != start.len() {
+            // The first step, or other things: there is nothing to pay for.
+            self.start.clear();
+            self.start.extend_from_slice(start);
+            self.end.clone_from(&self.start);
+            self.strayed.clear();
+            self.strayed.resize(start.len(), 0.0);
+            self.points.resize(start.len());
         }
-        self.start.clear();
-        self.start.extend_from_slice(start);
-        self.points.set(start);
+        let length = start.len().div_ceil(PARTS).max(1);
+        let origin = self.points.origin(start);
+        let starts = hand_out(self.start.chunks_mut(length).zip(self.end.chunks_mut(length)));
+        let strayed = hand_out(self.strayed.chunks_mut(length));
+        let points = hand_out(self.points.chunks_mut(length));
+        team.run(threads, |worker: &Worker<'_>| {
+            for part in worker.share_pieces(PARTS) {
+                let from = (part * length).min(start.len());
+                let (start, end) = (&start[from..], &end[from..]);
+                let Some((own_start, own_end)) = take(&starts[part]) else { continue };
+                if let Some(points) = take(&points[part]) {
+                    points.set(origin, start, end, is_same);
+                }
+                if let Some(strayed) = take(&strayed[part]).filter(|_| !is_same) {
+                    for (i, strayed) in strayed.iter_mut().enumerate() {
+                        *strayed = (start[i] - own_end[i]).norm_squared();
+                    }
+                    own_start.copy_from_slice(&start[..own_start.len()]);
+                }
+                own_end.copy_from_slice(&end[..own_end.len()]);
+            }
+        });
     }
 
     /// How all patches move.
-    fn follow(&mut self, team: &Team, threads: usize, start: &[Vec3<f64>], end: &[Vec3<f64>], distance: f64) {
-        self.end.clear();
-        self.end.extend_from_slice(end);
-        let patches = &self.patches;
+    fn follow(&mut self, team: &Team, threads: usize, distance: f64, is_same: bool) {
+        let Self { patches, drifts, strays, strayed, start, end, .. } = self;
         // A part is a run of patches.
-        let length = self.drifts.len().div_ceil(PARTS).max(1);
-        let runs = hand_out(self.drifts.chunks_mut(length));
+        let length = drifts.len().div_ceil(PARTS).max(1);
+        let runs = hand_out(drifts.chunks_mut(length).zip(strays.chunks_mut(length)));
         team.run(threads, |worker: &Worker<'_>| {
             for part in worker.share_pieces(PARTS) {
-                let mut run = runs[part].lock().unwrap_or_else(PoisonError::into_inner);
-                for (i, drift) in run.iter_mut().flat_map(|run| run.iter_mut()).enumerate() {
-                    *drift = Drift::of(patches.members_of((part * length + i) as u32), start, end, distance);
+                let Some((drifts, strays)) = take(&runs[part]) else { continue };
+                for (i, drift) in drifts.iter_mut().enumerate() {
+                    let members = patches.members_of((part * length + i) as u32);
+                    *drift = Drift::of(members, start, end, distance);
+                    if !is_same {
+                        let largest = members.iter().map(|&v| strayed[v as usize]);
+                        strays[i] = largest.fold(0.0, |most, s| if s > most { s } else { most }).sqrt();
+                    }
                 }
             }
         });
@@ -234,17 +259,17 @@ impl Neighborhood {
 
     /// Looks how much of every list this step uses, finds those anew that do not reach, and takes the pairs of all that cannot be dismissed.
     fn gather(&mut self, team: &Team, threads: usize, is_same: bool, distance: f64) {
-        let Self { patches, drifts, blocks, points, parts, active, .. } = self;
+        let Self { patches, drifts, strays, blocks, points, parts, active, .. } = self;
+        let step = StepAtHand { patches, drifts, strays, points, is_same, distance };
         let length = blocks.len().div_ceil(PARTS).max(1);
         let runs = hand_out(blocks.chunks_mut(length));
         team.run(threads, |worker| {
             for part in worker.share_pieces(PARTS) {
-                let mut run = runs[part].lock().unwrap_or_else(PoisonError::into_inner);
                 let mut found = parts[part].lock().unwrap_or_else(PoisonError::into_inner);
                 found.active.clear();
                 found.renewed = 0;
-                for block in run.iter_mut().flat_map(|run| run.iter_mut()) {
-                    found.take(block, (patches, drifts, points), is_same, distance);
+                for block in take(&runs[part]).into_iter().flatten() {
+                    found.take(block, &step);
                 }
             }
         });
@@ -257,16 +282,26 @@ impl Neighborhood {
     }
 }
 
+/// What every list is held against.
+struct StepAtHand<'a> {
+    patches: &'a Patches,
+    drifts: &'a [Drift],
+    strays: &'a [f64],
+    points: &'a Points,
+    is_same: bool,
+    distance: f64,
+}
+
 impl Part {
-    fn take(
-        &mut self,
-        block: &mut Block,
-        (patches, drifts, points): (&Patches, &[Drift], &Points),
-        is_same: bool,
-        distance: f64,
-    ) {
-        let [p, q] = block.patches.map(|patch| &drifts[patch as usize]);
-        let is_self = block.patches[0] == block.patches[1];
+    fn take(&mut self, block: &mut Block, at_hand: &StepAtHand<'_>) {
+        let &StepAtHand { patches, drifts, strays, points, is_same, distance } = at_hand;
+        let [p, q] = [block.patches[0] as usize, block.patches[1] as usize];
+        if !is_same {
+            // The last step is over.
+            block.used = up(block.used + block.step + strays[p] + strays[q]);
+        }
+        let is_self = p == q;
+        let [p, q] = [&drifts[p], &drifts[q]];
         let step = if is_self { p.approach_within() } else { p.approach(q) };
         let is_near = is_self || p.around.overlaps(&q.around);
         (block.step, block.is_near) =
@@ -282,13 +317,18 @@ impl Part {
             block.find(patches, points, up(distance + 2.0 * block.step + spare));
             self.renewed += 1;
         }
-        block.take_active(points, distance, &mut self.active);
+        block.take_active(points, distance, !is_same, &mut self.active);
     }
 }
 
 /// Runs of work, each for whoever takes it.
 fn hand_out<T>(mut runs: impl Iterator<Item = T>) -> [Mutex<Option<T>>; PARTS] {
     std::array::from_fn(|_| Mutex::new(runs.next()))
+}
+
+/// A run of work, for the first who asks.
+fn take<T>(run: &Mutex<Option<T>>) -> Option<T> {
+    run.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
 #[cfg(test)]

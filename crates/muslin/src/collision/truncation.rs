@@ -198,6 +198,18 @@ impl Guard {
         margin: f64,
     ) -> Result<Held, Breach> {
         check_finite(start, end)?;
+        self.hold_finite(start, end, movable, candidates, margin)
+    }
+
+    /// The same for positions that are known to be finite.
+    pub(crate) fn hold_finite(
+        &mut self,
+        start: &[Vec3<f64>],
+        end: &mut [Vec3<f64>],
+        movable: impl Fn(usize) -> bool,
+        candidates: &Candidates,
+        margin: f64,
+    ) -> Result<Held, Breach> {
         self.held = Held::default();
         self.round = 0;
         self.violations.clear();

@@ -48,6 +48,20 @@ impl From<[f32; 4]> for Lanes {
     }
 }
 
+impl From<f32x4> for Lanes {
+    #[inline(always)]
+    fn from(numbers: f32x4) -> Self {
+        Self(numbers)
+    }
+}
+
+impl From<Lanes> for f32x4 {
+    #[inline(always)]
+    fn from(lanes: Lanes) -> Self {
+        lanes.0
+    }
+}
+
 impl From<Lanes> for [f32; 4] {
     #[inline(always)]
     fn from(lanes: Lanes) -> Self {

@@ -25,7 +25,7 @@ use super::restraint::{Restraint, Restraints};
 use super::script::{LIFT_SPEED, Obstacle};
 use super::tangle::Tangle;
 use super::{Context, StepError};
-use crate::collision::{Breach, Candidates, Closest, Guard, Neighborhood, Pair, axis_gaps, extent, rounding};
+use crate::collision::{Breach, Candidates, Closest, Guard, Neighborhood, Pair, axis_gaps, rounding};
 use crate::energy::pair_contact::PairContact;
 use crate::math::Vec3;
 use crate::model::Model;
@@ -55,8 +55,8 @@ pub(super) struct Separation {
     pub(super) start: Vec<Vec3<f64>>,
     /// Positions at its end, in m, which [`push`](Self::push) and [`hold`](Self::hold) change.
     pub(super) end: Vec<Vec3<f64>>,
-    /// The end as it was when pairs were looked for; none if they have to be in any case.
-    looked_at: Vec<Vec3<f64>>,
+    /// Whether pairs were looked for on the way from this start to an end like this one.
+    has_looked: bool,
     /// How far the vertices of cloths are moved when they are stored, in m.
     margin: f64,
     /// In 1/kg; zero for what is led.
@@ -105,7 +105,7 @@ impl Separation {
             guard: Guard::new(),
             start: Vec::new(),
             end: Vec::new(),
-            looked_at: Vec::new(),
+            has_looked: false,
             margin: 0.0,
             inverse_masses: Vec::new(),
             lifts: Vec::new(),
@@ -189,13 +189,11 @@ impl Separation {
         self.lifts.resize(self.end.len(), Vec3::ZERO);
         self.contacts.clear();
         self.supports.forget();
-        self.looked_at.clear();
-        // What is not finite is the guard's to refuse.
-        if !self.end.iter().all(|x| x.is_finite()) {
+        self.has_looked = false;
+        // What is not finite is for `hold` to refuse.
+        if self.survey(context.model).is_err() {
             return;
         }
-        self.cut(context.model);
-        self.margin = self.margin();
         self.look(context);
         self.find_contacts(context);
         self.pushed += self.contacts.len() as u64;
@@ -235,29 +233,43 @@ impl Separation {
     /// Makes sure of the step, whatever has happened to `end` since [`push`](Self::push).
     pub(super) fn hold(&mut self, context: &Context<'_>) -> Result<(), StepError> {
         self.complete();
-        if let Some(vertex) = self.end.iter().position(|x| !x.is_finite()) {
-            return Err(StepError::non_finite(context.model, vertex.min(self.cloth.saturating_sub(1))));
+        let survey = self
+            .survey(context.model)
+            .map_err(|vertex| StepError::non_finite(context.model, vertex.min(self.cloth.saturating_sub(1))))?;
+        let pieces = self.pieces(context.model, &survey)?;
+        if !survey.longest.is_finite() {
+            let is_long = |(x, y): (&Vec3<f64>, &Vec3<f64>)| !(*y - *x).norm_squared().is_finite();
+            let vertex = self.start.iter().zip(&self.end).position(is_long).unwrap_or(0);
+            return Err(StepError::non_finite(context.model, vertex));
         }
-        self.cut(context.model);
-        self.margin = self.margin();
         self.restraints.want(&self.end);
-        let pieces = self.pieces(context.model)?;
-        if pieces > 1 { self.hold_pieces(context, pieces) } else { self.hold_piece(context) }?;
-        self.restraints.compare(&self.end);
+        let is_changed = if pieces > 1 { self.hold_pieces(context, pieces) } else { self.hold_piece(context) }?;
+        if is_changed {
+            self.restraints.compare(&self.end);
+        }
         self.start[self.cloth..].copy_from_slice(&self.led);
         Ok(())
     }
 
-    /// In how many pieces a substep has to be held, so that nothing is led far in one.
-    fn pieces(&self, model: &Model) -> Result<u32, StepError> {
-        let (mut longest, mut fastest) = (0.0, 0);
-        for (i, (x, y)) in self.start.iter().zip(&self.end).enumerate() {
-            let length = (*y - *x).norm_squared();
-            if self.inverse_masses[i] <= 0.0 && length > longest {
-                (longest, fastest) = (length, i as u32);
-            }
+    /// One look at all vertices: cuts motions that are too long to be followed, and sets the margin. An error is the first that is not finite.
+    fn survey(&mut self, model: &Model) -> Result<Survey, usize> {
+        let mut survey = Survey::of(&self.start, &self.end, &self.inverse_masses, self.cloth);
+        if survey.is_finite && survey.longest > CAP * self.edge {
+            self.cut(model);
+            survey = Survey::of(&self.start, &self.end, &self.inverse_masses, self.cloth);
         }
-        let led = longest.sqrt();
+        if !survey.is_finite {
+            return Err(self.end.iter().position(|x| !x.is_finite()).unwrap_or(0));
+        }
+        // How far the vertices of cloths are moved when they are stored. Bodies are not: one that is far away or very large takes nothing
+        // from the accuracy.
+        self.margin = rounding(survey.extent);
+        Ok(survey)
+    }
+
+    /// In how many pieces a substep has to be held, so that nothing is led far in one.
+    fn pieces(&self, model: &Model, survey: &Survey) -> Result<u32, StepError> {
+        let (led, fastest) = survey.led;
         let count = (led / (LED * self.edge)).ceil();
         if count > MOST_PIECES {
             let (name, safe) = (list_of(model, &[fastest]), MOST_PIECES * LED * self.edge);
@@ -268,11 +280,11 @@ impl Separation {
         Ok(count.max(1.0) as u32)
     }
 
-    /// Makes sure of a substep piece by piece.
-    fn hold_pieces(&mut self, context: &Context<'_>, pieces: u32) -> Result<(), StepError> {
+    /// Makes sure of a substep piece by piece; whether it may end elsewhere.
+    fn hold_pieces(&mut self, context: &Context<'_>, pieces: u32) -> Result<bool, StepError> {
         self.whole.clone_from(&self.end);
         self.origin.clone_from(&self.start);
-        let mut outcome = Ok(());
+        let mut outcome = Ok(true);
         for piece in 0..pieces {
             // The last piece ends at the very end.
             let (part, rest) = (f64::from(piece + 1) / f64::from(pieces), 1.0 / f64::from(pieces - piece));
@@ -285,8 +297,8 @@ impl Separation {
                     self.origin[i] + (self.whole[i] - self.origin[i]) * part
                 };
             }
-            self.looked_at.clear();
-            outcome = self.hold_piece(context);
+            self.has_looked = false;
+            outcome = self.hold_piece(context).map(|_| true);
             if outcome.is_err() {
                 break;
             }
@@ -296,12 +308,12 @@ impl Separation {
         outcome
     }
 
-    /// Makes sure of the way from `start` to `end`.
-    fn hold_piece(&mut self, context: &Context<'_>) -> Result<(), StepError> {
-        for _ in 0..ROUNDS {
+    /// Makes sure of the way from `start` to `end`; whether it was changed.
+    fn hold_piece(&mut self, context: &Context<'_>) -> Result<bool, StepError> {
+        for round in 0..ROUNDS {
             // A step that was left as it is was certain; one that was changed may come near something else.
             if self.guard_step(context)? == 0 {
-                return Ok(());
+                return Ok(round > 0);
             }
         }
         // Nothing is as certain as not to move.
@@ -312,7 +324,7 @@ impl Separation {
             }
         }
         match self.guard_step(context)? {
-            0 => Ok(()),
+            0 => Ok(true),
             _ => Err(StepError::Contact { what: "cloth is pushed from all sides".to_owned() }),
         }
     }
@@ -328,7 +340,7 @@ impl Separation {
         if active.is_empty() {
             return Ok(0);
         }
-        let held = self.guard.hold(&self.start, &mut self.end, |vertex| w[vertex] > 0.0, active, self.margin);
+        let held = self.guard.hold_finite(&self.start, &mut self.end, |vertex| w[vertex] > 0.0, active, self.margin);
         held.map(|held| held.truncated).map_err(|breach| breach_error(context.model, breach))
     }
 
@@ -339,23 +351,13 @@ impl Separation {
     fn is_known(&self, model: &Model) -> bool {
         let farthest = 0.5 * model.thickness * (1.0 - 1e-9);
         let is_near = |(x, y): (&Vec3<f64>, &Vec3<f64>)| (*y - *x).norm_squared() <= farthest * farthest;
-        self.looked_at.len() == self.end.len() && self.looked_at.iter().zip(&self.end).all(is_near)
-    }
-
-    /// How far the vertices of cloths are moved when they are stored, in m. Bodies are not: one that is far away or very large takes
-    /// nothing from the accuracy.
-    fn margin(&self) -> f64 {
-        rounding(extent(&self.start[..self.cloth]).max(extent(&self.end[..self.cloth])))
+        self.has_looked && self.neighborhood.end().iter().zip(&self.end).all(is_near)
     }
 
     /// Cuts motions that are too long to be followed.
     fn cut(&mut self, model: &Model) {
         let Self { start, end, inverse_masses, restraints, .. } = self;
         let longest = CAP * self.edge;
-        let is_long = |(x, y): (&Vec3<f64>, &Vec3<f64>)| (*y - *x).norm_squared() > longest * longest;
-        if !start.iter().zip(&*end).any(is_long) {
-            return;
-        }
         for vertices in model.cloths.iter().map(|cloth| cloth.vertices.clone()) {
             let sum = vertices.clone().fold(Vec3::ZERO, |sum, i| sum + (end[i] - start[i]));
             let mean = sum * (1.0 / vertices.len().max(1) as f64);
@@ -375,7 +377,7 @@ impl Separation {
         // How near they have to come.
         let reach = context.model.thickness + 16.0 * self.margin;
         self.neighborhood.look(context.team, context.threads, (&self.start, &self.end), reach);
-        self.looked_at.clone_from(&self.end);
+        self.has_looked = true;
         self.leave_out_exempt();
     }
 
@@ -441,6 +443,43 @@ impl Separation {
             thickness,
             friction(model, vertices),
         ))
+    }
+}
+
+/// What there is to know of all vertices before a step is held.
+struct Survey {
+    is_finite: bool,
+    /// The longest motion of any vertex, in m.
+    longest: f64,
+    /// The largest coordinate of cloth, in m.
+    extent: f64,
+    /// The longest motion of what is led, in m, and whose.
+    led: (f64, u32),
+}
+
+impl Survey {
+    fn of(start: &[Vec3<f64>], end: &[Vec3<f64>], inverse_masses: &[f64], cloth: usize) -> Self {
+        let (mut longest, mut led, mut fastest) = (0.0, 0.0, 0);
+        // No number is taken for the greater: then the sum is not finite either.
+        let more = |a: f64, b: f64| if b > a { b } else { a };
+        let (mut sum, mut largest) = (0.0, Vec3::splat(0.0));
+        for (i, ((x, y), w)) in start.iter().zip(end).zip(inverse_masses).enumerate() {
+            let squared = (*y - *x).norm_squared();
+            sum += squared;
+            longest = more(longest, squared);
+            if *w <= 0.0 && squared > led {
+                (led, fastest) = (squared, i as u32);
+            }
+            if i < cloth {
+                let size = |a: f64, b: f64| more(a.abs(), b.abs());
+                let here = Vec3::new(size(x.x, y.x), size(x.y, y.y), size(x.z, y.z));
+                largest = Vec3::new(more(largest.x, here.x), more(largest.y, here.y), more(largest.z, here.z));
+            }
+        }
+        // A sum may be too large although all numbers are finite.
+        let is_finite = f64::is_finite(sum) || end.iter().all(|x| x.is_finite());
+        let extent = more(largest.x, more(largest.y, largest.z));
+        Self { is_finite, longest: f64::sqrt(longest), extent, led: (f64::sqrt(led), fastest) }
     }
 }
 
