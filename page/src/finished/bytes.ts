@@ -33,3 +33,14 @@ export function urlBytes(name: string, size: number): Bytes {
 export async function readText(bytes: Bytes): Promise<string> {
   return new TextDecoder().decode(await bytes.read(0, bytes.size));
 }
+
+/** An object of a file; a fault names the file. */
+export function readJson(text: string, name: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null) return value as Record<string, unknown>;
+  } catch (error) {
+    throw new Error(`${name} is not valid JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  throw new Error(`${name} is not a JSON object`);
+}

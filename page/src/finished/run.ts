@@ -6,7 +6,7 @@ import { lookUp, setText } from "../lib/toml";
 import type { Sample } from "../app/history";
 import type { Geometry } from "../view/cloth";
 import type { FrameData } from "../view/sideview";
-import { readText, type Bytes } from "./bytes";
+import { readJson, readText, type Bytes } from "./bytes";
 import { Frames } from "./frames";
 import { middleOf, poseAt } from "./path";
 
@@ -29,7 +29,8 @@ export interface Run {
   samples: Sample[];
   /** What the run said of itself. */
   notes: string[];
-  glb?: Bytes;
+  /** One for each cloth, where the run has them. */
+  glb: Bytes[];
   bytes: number;
   files: Bytes[];
   frame(index: number): Promise<FrameData>;
@@ -38,7 +39,7 @@ export interface Run {
 
 export async function openRun(files: Bytes[], name: string): Promise<Run> {
   const by = (path: string): Bytes | undefined => files.find((f) => f.name === path);
-  const report = by("report.json") ? (JSON.parse(await readText(by("report.json")!)) as Record<string, unknown>) : undefined;
+  const report = by("report.json") ? readJson(await readText(by("report.json")!), "report.json") : undefined;
   const toml = by("scene.toml") ? await readText(by("scene.toml")!) : undefined;
   if (typeof report?.["scene"] === "string") name = report["scene"];
   const stems = clothStems(files, report);
@@ -56,6 +57,8 @@ export async function openRun(files: Bytes[], name: string): Promise<Run> {
     if (mesh.positions.length !== 3 * frames.header.vertices) {
       throw new Error(`${npy.name} has ${frames.header.vertices} vertices and ${obj.name} has ${mesh.positions.length / 3}`);
     }
+    if (mesh.triangles.length === 0) throw new Error(`${obj.name} has no faces`);
+    if (frames.count < frames.header.frames) notes.push(`${npy.name} ends after ${frames.count} of its ${frames.header.frames} frames`);
     cloths.push({ mesh, frames, name: stem });
   }
   const bodies: Body[] = [];
@@ -90,11 +93,10 @@ export async function openRun(files: Bytes[], name: string): Promise<Run> {
   };
   for (const warning of (report?.["warnings"] as string[] | undefined) ?? []) notes.push(warning);
   if (report && report["error"]) notes.push(`the run ended early: ${String(report["error"])}`);
-  const glb = files.find((f) => f.name.endsWith(".glb") && !f.name.includes("/"));
+  const glb = files.filter((f) => f.name.endsWith(".glb") && !f.name.includes("/"));
   return {
-    name, fps, count, scene: full, geometry, notes, files,
+    name, fps, count, scene: full, geometry, notes, files, glb,
     ...(toml ? { toml } : {}),
-    ...(glb ? { glb } : {}),
     samples: samplesOf(report),
     bytes: files.reduce((sum, f) => sum + (f.name.endsWith(".npy") ? f.size : 0), 0),
     expect: (from, n) => cloths.forEach((c) => c.frames.expect(from, n)),
