@@ -54,7 +54,8 @@ export class App {
     const { context } = this;
     this.autoplay = playing;
     context.say("info", "Starting the engine …", true);
-    context.info = await serverInfo();
+    let fault: string | undefined;
+    context.info = await serverInfo((text) => (fault = text));
     const resumed = await this.resume();
     if (!resumed) await this.firstEngine();
     await this.learn();
@@ -75,6 +76,7 @@ export class App {
       if (!first) throw new Error("the engine knows no scenes");
       await this.choose(first.id);
     }
+    if (fault) context.say("error", `What was opened is not shown: ${fault}`);
     if (playing) this.transport?.play();
     this.autoplay = true;
   }

@@ -27,6 +27,10 @@ export interface Run {
   geometry: Geometry;
   toml?: string;
   samples: Sample[];
+  /** Whether it has reached its end, as far as is known. */
+  finished: boolean;
+  /** Whether its files lie with the server, not in the browser. */
+  served: boolean;
   /** What the run said of itself. */
   notes: string[];
   /** One for each cloth, where the run has them. */
@@ -45,6 +49,9 @@ export async function openRun(files: Bytes[], name: string): Promise<Run> {
   const stems = clothStems(files, report);
   if (stems.length === 0) throw new Error("there is no .npy with an .obj of the same name");
   const notes: string[] = [];
+  const outcome = String(report?.["outcome"] ?? "");
+  if (outcome === "running") notes.push("It was still going on when it was opened; open it again to see more.");
+  if (outcome === "interrupted") notes.push("It was interrupted before its end; muslin run --resume goes on with it.");
   const scene = toml ? await describe(toml, files, notes) : undefined;
 
   const cloths: { mesh: ObjMesh; frames: Frames; name: string }[] = [];
@@ -58,7 +65,7 @@ export async function openRun(files: Bytes[], name: string): Promise<Run> {
       throw new Error(`${npy.name} has ${frames.header.vertices} vertices and ${obj.name} has ${mesh.positions.length / 3}`);
     }
     if (mesh.triangles.length === 0) throw new Error(`${obj.name} has no faces`);
-    if (frames.count < frames.header.frames) notes.push(`${npy.name} ends after ${frames.count} of its ${frames.header.frames} frames`);
+    if (outcome !== "running" && frames.count < frames.header.frames) notes.push(`${npy.name} ends after ${frames.count} of its ${frames.header.frames} frames`);
     cloths.push({ mesh, frames, name: stem });
   }
   const bodies: Body[] = [];
@@ -95,7 +102,7 @@ export async function openRun(files: Bytes[], name: string): Promise<Run> {
   if (report && report["error"]) notes.push(`the run ended early: ${String(report["error"])}`);
   const glb = files.filter((f) => f.name.endsWith(".glb") && !f.name.includes("/"));
   return {
-    name, fps, count, scene: full, geometry, notes, files, glb,
+    name, fps, count, scene: full, geometry, notes, files, glb, finished: report?.["completed"] !== false, served: files.some((f) => f.whole !== undefined),
     ...(toml ? { toml } : {}),
     samples: samplesOf(report),
     bytes: files.reduce((sum, f) => sum + (f.name.endsWith(".npy") ? f.size : 0), 0),

@@ -91,7 +91,11 @@ export class Exports {
     const run = this.player()?.run;
     if (run) {
       if (run.glb.length === 0) this.context.say("warning", "This run has no .glb; run it with --formats npy,glb to get one.");
-      for (const glb of run.glb) save(glb.name, [(await glb.read(0, glb.size)) as Uint8Array<ArrayBuffer>], "model/gltf-binary");
+      for (const [i, glb] of run.glb.entries()) {
+        // Chromium drops all but ten that come at once.
+        if (i > 0) await new Promise((resolve) => setTimeout(resolve, 250));
+        save(glb.name, [(await glb.read(0, glb.size)) as Uint8Array<ArrayBuffer>], "model/gltf-binary");
+      }
       if (run.glb.length > 1) this.context.say("info", `${run.glb.length} files, one for each cloth; the browser may ask whether it may save them all.`);
       return;
     }
