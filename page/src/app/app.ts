@@ -171,6 +171,8 @@ export class App {
     if (!reply) return;
     if (!reply.ok) {
       this.player = before;
+      // What stays in sight needs its range of colours again.
+      await this.transport?.refresh();
       throw new Error(findings(reply));
     }
     if (playing) this.live.play();
