@@ -194,6 +194,10 @@ impl MeshFiles {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, String> {
+    if cfg!(target_family = "wasm") {
+        // A page has no disk, and its word for that helps nobody.
+        return Err(format!("{} is missing; open it together with the scene", path.display()));
+    }
     fs::read(path).map_err(|error| IoError::read(path, error).to_string())
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use muslin::SetupError;
 use muslin::model::{Model, Problem};
 use muslin::output::memory;
-use muslin::scene::{ColliderShape, Finding, Scene, Severity};
+use muslin::scene::{ColliderShape, Finding, Origin, Scene, Severity};
 use serde_json::{Value, json};
 
 /// Something that was not done, and why.
@@ -24,7 +24,7 @@ impl Refusal {
     pub(crate) fn of_findings(findings: &[Finding]) -> Self {
         let errors = findings.iter().filter(|finding| finding.is_error());
         let message = errors.clone().map(|f| said(&f.place.path, &f.message)).collect::<Vec<_>>().join("\n");
-        Self { message, findings: errors.map(|f| finding(f.severity, &f.place.path, &f.message)).collect() }
+        Self { message, findings: errors.map(read).collect() }
     }
 
     pub(crate) fn to_json(&self) -> Value {
@@ -50,10 +50,18 @@ fn finding(severity: Severity, place: &str, message: &str) -> Value {
     json!({ "severity": severity, "place": place, "message": message })
 }
 
+/// What was found while a text was read, with its line where it has one.
+fn read(found: &Finding) -> Value {
+    let mut object = finding(found.severity, &found.place.path, &found.message);
+    if let Origin::File { line, .. } = found.place.origin {
+        object["line"] = json!(line);
+    }
+    object
+}
+
 /// What should be known of a scene that runs.
 pub(crate) fn warnings(parsed: &[Finding], compiled: &[Problem]) -> Value {
-    let parsed = parsed.iter().map(|f| finding(f.severity, &f.place.path, &f.message));
-    parsed.chain(compiled.iter().map(|p| finding(p.severity, &p.place, &p.message))).collect()
+    parsed.iter().map(read).chain(compiled.iter().map(|p| finding(p.severity, &p.place, &p.message))).collect()
 }
 
 /// A scene, for whoever draws it and offers its values to be changed.

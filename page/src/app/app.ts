@@ -10,7 +10,8 @@ import type { Models } from "../ui/models";
 import type { Found } from "../ui/drop";
 import type { Stage } from "../view/stage";
 import { Context, type Transport } from "./context";
-import { estimate, findings, Live } from "./live";
+import { estimate, Live } from "./live";
+import { findings } from "./side";
 import { keep, kept, type Kept } from "./session";
 
 export interface Entry {
@@ -31,6 +32,8 @@ export class App {
   /** Whether what is opened plays at once. */
   autoplay = true;
   private last = 0;
+  /** Counts choices: whoever was overtaken by a later one gives up. */
+  private turn = 0;
 
   constructor(stage: Stage) {
     this.context = new Context(stage);
@@ -51,7 +54,8 @@ export class App {
     const { context } = this;
     this.autoplay = playing;
     context.say("info", "Starting the engine …", true);
-    context.info = await serverInfo();
+    let fault: string | undefined;
+    context.info = await serverInfo((text) => (fault = text));
     const resumed = await this.resume();
     if (!resumed) await this.firstEngine();
     await this.learn();
@@ -72,6 +76,7 @@ export class App {
       if (!first) throw new Error("the engine knows no scenes");
       await this.choose(first.id);
     }
+    if (fault) context.say("error", `What was opened is not shown: ${fault}`);
     if (playing) this.transport?.play();
     this.autoplay = true;
   }
@@ -140,28 +145,34 @@ export class App {
       return;
     }
     const before = this.current;
+    const turn = ++this.turn;
     this.current = id;
     this.context.emit("state", undefined);
     try {
       await entry.open();
     } catch (error) {
+      // The next choice has taken its place.
+      if (turn !== this.turn) return;
       this.current = before;
-      this.context.say("error", `${entry.label} cannot be opened: ${error instanceof Error ? error.message : String(error)}`);
+      this.context.say("error", `${entry.label} cannot be opened: ${lines(error instanceof Error ? error.message : String(error))}`);
     }
     this.context.emit("state", undefined);
   }
 
   async openScene(request: Request, files?: Map<string, Uint8Array>): Promise<void> {
+    const { turn } = this;
     const playing = this.player ? true : this.live.playing;
     const before = this.player;
     this.player?.close();
     this.player = undefined;
     this.context.resetRange();
-    const reply = await this.live.load(request, files);
-    // A fault of the engine was said by then.
+    const reply = await this.live.load(request, files, () => turn !== this.turn);
+    // A fault of the engine was said by then; what was overtaken has nothing to say.
     if (!reply) return;
     if (!reply.ok) {
       this.player = before;
+      // What stays in sight needs its range of colours again.
+      await this.transport?.refresh();
       throw new Error(findings(reply));
     }
     if (playing) this.live.play();
@@ -169,11 +180,12 @@ export class App {
   }
 
   async openFinished(files: Bytes[], name: string): Promise<void> {
-    const { context } = this;
+    const { context, turn } = this;
     this.live.pause();
     const size = files.reduce((sum, f) => sum + (f.name.endsWith(".npy") ? f.size : 0), 0);
     context.say("info", `Opening ${name}: ${bytes(size)} of positions …`);
     const run = await openRun(files, name);
+    if (turn !== this.turn) return;
     this.player?.close();
     const player = new Player(context, run);
     this.player = player;
@@ -199,7 +211,14 @@ export class App {
       if (vertices > MANY_VERTICES) this.context.say("info", `${scene.name}: about ${count(vertices)} vertices; building it takes a while.`, true);
       this.add({ id: `file:${scene.name}`, label: scene.name, summary: "a scene file", group: "Opened", open: () => this.openScene({ do: "open", toml: scene.toml }, scene.files) });
     }
-    await this.choose(scene ? `file:${scene.name}` : `run:${found.runs[0]!.name}`);
+    const wanted = scene ? `file:${scene.name}` : `run:${found.runs[0]!.name}`;
+    await this.choose(wanted);
+    if (this.current !== wanted) {
+      // What cannot be opened is not offered again.
+      this.entries = this.entries.filter((entry) => entry.id !== wanted);
+      this.context.emit("state", undefined);
+      return;
+    }
     if (found.runs.length > 1) this.context.say("info", `${found.runs.length} runs were found; the list of scenes has them all.`);
   }
 
@@ -215,4 +234,9 @@ export class App {
     this.add({ id: `file:${name}`, label: `${name} (scene)`, summary: "the scene of the run", group: "Opened", open: () => this.openScene({ do: "open", toml }, files) });
     await this.choose(`file:${name}`);
   }
+}
+
+/** Several findings begin on a line of their own. */
+function lines(text: string): string {
+  return text.includes("\n") ? `\n${text}` : text;
 }

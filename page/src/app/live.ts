@@ -5,7 +5,7 @@ import { MANY_VERTICES, placeFor, startEngine, type Place } from "../engines";
 import { bytes, count } from "../lib/format";
 import type { Context, Transport } from "./context";
 import { EngineLost } from "../engine/protocol";
-import { Side } from "./side";
+import { findings, Side } from "./side";
 
 const GONE: Reply = { ok: false, message: "the engine is gone; it is being started again" };
 
@@ -19,7 +19,9 @@ export class Live implements Transport {
   editing = 0;
   place: Place = "auto";
   playing = false;
-  private busy = false;
+  /** The end of the line of work, and how much of it is not done. */
+  private line: Promise<unknown> = Promise.resolve();
+  private waiting = 0;
   private lag = 0;
   private recovering = false;
 
@@ -42,8 +44,10 @@ export class Live implements Transport {
   }
 
   /** Opens a scene on the side that is there, or the first one. With two sides both get it. */
-  async load(request: Request, files = new Map<string, Uint8Array>()): Promise<Reply> {
+  async load(request: Request, files = new Map<string, Uint8Array>(), stale: () => boolean = () => false): Promise<Reply | undefined> {
     return this.exclusive(async () => {
+      // Something else was chosen while this one waited for its turn.
+      if (stale()) return undefined;
       const { context } = this;
       await this.ensureEngine(estimate(request));
       let reply: Reply | undefined;
@@ -116,7 +120,8 @@ export class Live implements Transport {
       if (reply.applied === "restart") {
         await this.exclusive(async () => {
           await this.settlePlace();
-          await this.restartOthers(side);
+          // Both sides are at the same time: where one restarts, so does the other.
+          await this.resetAll(side);
           await this.show();
         });
       } else {
@@ -159,9 +164,11 @@ export class Live implements Transport {
     }
   }
 
-  /** Both sides are at the same time: where one restarts, so does the other. */
-  private async restartOthers(but: Side): Promise<void> {
-    for (const other of this.sides) if (other !== but) await other.call({ do: "reset" });
+  /** Puts all sides, or all but one, at their start, and says what could not be had. */
+  private async resetAll(but?: Side): Promise<void> {
+    let told: string | undefined;
+    for (const side of this.sides) if (side !== but) told = (await side.reset()) ?? told;
+    if (told) this.context.say("warning", told, true);
   }
 
   /** Moves to the machine, or back, where the size of the scene asks for it. */
@@ -206,7 +213,7 @@ export class Live implements Transport {
           return;
         }
         this.sides.push(side);
-        await first.call({ do: "reset" });
+        await this.resetAll(side);
       }
       this.context.stage.setSides(wanted);
       await this.show();
@@ -242,7 +249,7 @@ export class Live implements Transport {
     this.pause();
     await this.exclusive(async () => {
       const back = frame < this.frame;
-      if (back) for (const side of this.sides) await side.call({ do: "reset" });
+      if (back) await this.resetAll();
       let left = Math.max(0, frame) - (back ? 0 : this.frame);
       if (left === 0) await this.show();
       while (left > 0) {
@@ -255,8 +262,8 @@ export class Live implements Transport {
 
   async reset(): Promise<void> {
     await this.exclusive(async () => {
-      for (const side of this.sides) await side.call({ do: "reset" });
       this.context.hush();
+      await this.resetAll();
       this.context.resetRange();
       await this.show();
     });
@@ -268,7 +275,7 @@ export class Live implements Transport {
   }
 
   tick(_now: number, elapsed: number): void {
-    if (this.busy || !this.sides[0]?.scene) return;
+    if (this.waiting > 0 || !this.sides[0]?.scene) return;
     if (!this.playing) {
       if (this.sides.some((side) => side.hasPulls)) void this.exclusive(async () => void (await Promise.all(this.sides.map((side) => side.flush()))));
       return;
@@ -326,18 +333,15 @@ export class Live implements Transport {
     context.emit("frame", undefined);
   }
 
-  /** One piece of work at a time; an engine that is gone is started again. */
-  private async exclusive<T>(work: () => Promise<T>): Promise<T> {
-    while (this.busy) await new Promise((resolve) => setTimeout(resolve, 2));
-    this.busy = true;
-    try {
-      return await work();
-    } catch (error) {
+  /** One piece of work at a time, in the order in which they were asked for; an engine that is gone is started again. */
+  private exclusive<T>(work: () => Promise<T>): Promise<T> {
+    this.waiting += 1;
+    const mine = this.line.then(work).catch((error: unknown) => {
       this.lost(error);
       return undefined as T;
-    } finally {
-      this.busy = false;
-    }
+    });
+    this.line = mine.finally(() => (this.waiting -= 1)).catch(() => undefined);
+    return mine;
   }
 
   private lost(error: unknown): void {
@@ -386,10 +390,6 @@ export class Live implements Transport {
     for (const side of this.sides) side.close();
     this.sides = [];
   }
-}
-
-export function findings(reply: Reply): string {
-  return (reply.findings ?? []).map((f) => `${f.place ? `${f.place}: ` : ""}${f.message}`).join("; ") || reply.message || "refused";
 }
 
 /** About how many vertices the grids of a scene text have, before anything is built; meshes of files are not counted. */

@@ -101,6 +101,22 @@ export class Side {
     return reply;
   }
 
+  /**
+   * Back to the start. A body that was put elsewhere starts there; where the scene cannot begin like that, because the body then cuts the cloth,
+   * the bodies go back to where the scene has them. Answers what there is to say about it, or `undefined`.
+   */
+  async reset(): Promise<string | undefined> {
+    const reply = await this.call({ do: "reset" });
+    if (reply.ok) return undefined;
+    const why = findings(reply);
+    const recipe = this.recipe();
+    const log = recipe.log.filter((request) => request.do !== "move" && request.do !== "drop");
+    if (log.length < recipe.log.length && (await this.replay({ ...recipe, log })).ok) {
+      return `The scene cannot begin with its bodies where they were put, so they are back in their places (${why}).`;
+    }
+    return `The scene cannot begin again: ${why}`;
+  }
+
   private remember(request: Request): void {
     const last = this.log.at(-1);
     // A slider sends many values of one key; the last is the one that counts.
@@ -202,6 +218,10 @@ export class Side {
   close(): void {
     this.engine.close();
   }
+}
+
+export function findings(reply: Reply): string {
+  return (reply.findings ?? []).map((f) => `${f.line ? `line ${f.line}: ` : ""}${f.place ? `${f.place}: ` : ""}${f.message}`).join("\n") || reply.message || "refused";
 }
 
 function keys(request: Request): string {

@@ -59,11 +59,15 @@ class MachineEngine implements Engine {
 }
 
 /** What the server has open; `undefined` on a static host. */
-export async function serverInfo(): Promise<Info | undefined> {
+export async function serverInfo(complain?: (text: string) => void): Promise<Info | undefined> {
   try {
     const response = await fetch("api/info", { headers: { Accept: "application/json" } });
-    if (!response.ok || !response.headers.get("Content-Type")?.includes("json")) return undefined;
-    return (await response.json()) as Info;
+    if (!response.headers.get("Content-Type")?.includes("json")) return undefined;
+    const said = (await response.json()) as Info & { message?: string };
+    if (response.ok) return said;
+    // A server of ours that cannot read what it was started with: the folder of a run is gone, for one.
+    if (response.status === 500 && said.message) complain?.(said.message);
+    return undefined;
   } catch {
     return undefined;
   }

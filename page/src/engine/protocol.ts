@@ -8,6 +8,8 @@ export type Vec3 = [number, number, number];
 export interface Finding {
   severity?: string;
   place?: string;
+  /** Of the text of the scene, where it was found in one. */
+  line?: number;
   message: string;
 }
 

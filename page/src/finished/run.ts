@@ -6,7 +6,7 @@ import { lookUp, setText } from "../lib/toml";
 import type { Sample } from "../app/history";
 import type { Geometry } from "../view/cloth";
 import type { FrameData } from "../view/sideview";
-import { readText, type Bytes } from "./bytes";
+import { readJson, readText, type Bytes } from "./bytes";
 import { Frames } from "./frames";
 import { middleOf, poseAt } from "./path";
 
@@ -27,9 +27,14 @@ export interface Run {
   geometry: Geometry;
   toml?: string;
   samples: Sample[];
+  /** Whether it has reached its end, as far as is known. */
+  finished: boolean;
+  /** Whether its files lie with the server, not in the browser. */
+  served: boolean;
   /** What the run said of itself. */
   notes: string[];
-  glb?: Bytes;
+  /** One for each cloth, where the run has them. */
+  glb: Bytes[];
   bytes: number;
   files: Bytes[];
   frame(index: number): Promise<FrameData>;
@@ -38,12 +43,15 @@ export interface Run {
 
 export async function openRun(files: Bytes[], name: string): Promise<Run> {
   const by = (path: string): Bytes | undefined => files.find((f) => f.name === path);
-  const report = by("report.json") ? (JSON.parse(await readText(by("report.json")!)) as Record<string, unknown>) : undefined;
+  const report = by("report.json") ? readJson(await readText(by("report.json")!), "report.json") : undefined;
   const toml = by("scene.toml") ? await readText(by("scene.toml")!) : undefined;
   if (typeof report?.["scene"] === "string") name = report["scene"];
   const stems = clothStems(files, report);
   if (stems.length === 0) throw new Error("there is no .npy with an .obj of the same name");
   const notes: string[] = [];
+  const outcome = String(report?.["outcome"] ?? "");
+  if (outcome === "running") notes.push("It was still going on when it was opened; open it again to see more.");
+  if (outcome === "interrupted") notes.push("It was interrupted before its end; muslin run --resume goes on with it.");
   const scene = toml ? await describe(toml, files, notes) : undefined;
 
   const cloths: { mesh: ObjMesh; frames: Frames; name: string }[] = [];
@@ -56,6 +64,8 @@ export async function openRun(files: Bytes[], name: string): Promise<Run> {
     if (mesh.positions.length !== 3 * frames.header.vertices) {
       throw new Error(`${npy.name} has ${frames.header.vertices} vertices and ${obj.name} has ${mesh.positions.length / 3}`);
     }
+    if (mesh.triangles.length === 0) throw new Error(`${obj.name} has no faces`);
+    if (outcome !== "running" && frames.count < frames.header.frames) notes.push(`${npy.name} ends after ${frames.count} of its ${frames.header.frames} frames`);
     cloths.push({ mesh, frames, name: stem });
   }
   const bodies: Body[] = [];
@@ -90,11 +100,10 @@ export async function openRun(files: Bytes[], name: string): Promise<Run> {
   };
   for (const warning of (report?.["warnings"] as string[] | undefined) ?? []) notes.push(warning);
   if (report && report["error"]) notes.push(`the run ended early: ${String(report["error"])}`);
-  const glb = files.find((f) => f.name.endsWith(".glb") && !f.name.includes("/"));
+  const glb = files.filter((f) => f.name.endsWith(".glb") && !f.name.includes("/"));
   return {
-    name, fps, count, scene: full, geometry, notes, files,
+    name, fps, count, scene: full, geometry, notes, files, glb, finished: report?.["completed"] !== false, served: files.some((f) => f.whole !== undefined),
     ...(toml ? { toml } : {}),
-    ...(glb ? { glb } : {}),
     samples: samplesOf(report),
     bytes: files.reduce((sum, f) => sum + (f.name.endsWith(".npy") ? f.size : 0), 0),
     expect: (from, n) => cloths.forEach((c) => c.frames.expect(from, n)),

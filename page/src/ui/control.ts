@@ -179,7 +179,8 @@ export class Control {
   /** The value in force, as words. */
   inForce(): string {
     const { value } = this;
-    const text = typeof value === "number" ? plain(value, 6) : Array.isArray(value) ? `[${value.map((v) => plain(Number(v), 6)).join(", ")}]` : String(value ?? "the default");
+    if (value === undefined || value === null || value === "") return "the default";
+    const text = typeof value === "number" ? plain(value, 6) : Array.isArray(value) ? `[${value.map((v) => plain(Number(v), 6)).join(", ")}]` : String(value);
     return `${text}${this.spec.unit ? ` ${this.spec.unit}` : ""}`;
   }
 }

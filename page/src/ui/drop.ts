@@ -1,5 +1,5 @@
 /** Files that are dropped or chosen: finished runs, and scenes with their meshes. */
-import { fileBytes, type Bytes } from "../finished/bytes";
+import { fileBytes, readJson, type Bytes } from "../finished/bytes";
 
 export interface Found {
   runs: { name: string; files: Bytes[] }[];
@@ -61,7 +61,7 @@ async function nameOf(home: string, own: Named[]): Promise<string> {
   if (folder) return folder;
   const report = own.find((f) => f.path === "report.json");
   if (report) {
-    const scene = (JSON.parse(await report.file.text()) as Record<string, unknown>)["scene"];
+    const scene = readJson(await report.file.text(), "report.json")["scene"];
     if (typeof scene === "string") return scene;
   }
   return own.find((f) => f.path.endsWith(".npy"))?.file.name.replace(/\.npy$/, "") ?? "run";

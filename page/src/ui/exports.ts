@@ -35,8 +35,13 @@ export class Exports {
       if (!reply.ok) throw new Error(reply.message);
       toml = String(reply["toml"]);
     }
-    if (toml === undefined) this.context.say("warning", "This run came without its scene file.");
-    else save(`${this.name()}.toml`, [toml], "application/toml");
+    if (toml === undefined) {
+      this.context.say("warning", "This run came without its scene file.");
+      return;
+    }
+    save(`${this.name()}.toml`, [toml], "application/toml");
+    const meshes = meshFiles(toml);
+    if (meshes.length > 0) this.context.say("info", `The scene reads ${meshes.join(", ")}: keep it where they are. Those of a built-in scene are written by muslin scenes --write.`, true);
   }
 
   picture(): void {
@@ -85,8 +90,13 @@ export class Exports {
   private async saveMesh(): Promise<void> {
     const run = this.player()?.run;
     if (run) {
-      if (!run.glb) this.context.say("warning", "This run has no .glb; run it with --formats npy,glb to get one.");
-      else save(run.glb.name, [(await run.glb.read(0, run.glb.size)) as Uint8Array<ArrayBuffer>], "model/gltf-binary");
+      if (run.glb.length === 0) this.context.say("warning", "This run has no .glb; run it with --formats npy,glb to get one.");
+      for (const [i, glb] of run.glb.entries()) {
+        // Chromium drops all but ten that come at once.
+        if (i > 0) await new Promise((resolve) => setTimeout(resolve, 250));
+        save(glb.name, [(await glb.read(0, glb.size)) as Uint8Array<ArrayBuffer>], "model/gltf-binary");
+      }
+      if (run.glb.length > 1) this.context.say("info", `${run.glb.length} files, one for each cloth; the browser may ask whether it may save them all.`);
       return;
     }
     const buffer = await this.live()!.side.glb();
@@ -94,4 +104,9 @@ export class Exports {
     if (!buffer.head.ok || !file) throw new Error(buffer.head.message ?? "no mesh came back");
     save(`${this.name()}.glb`, [file as Uint8Array<ArrayBuffer>], "model/gltf-binary");
   }
+}
+
+/** The files that a scene, as the engine writes it, names. */
+export function meshFiles(toml: string): string[] {
+  return [...toml.matchAll(/\b(?:mesh|file|frames)\s*=\s*"([^"]+)"/g)].map((found) => found[1]!);
 }

@@ -1,6 +1,7 @@
 /** The settings of one side: built from the scene's values, changed through the engine, refused in place. */
 import type { Context } from "../app/context";
-import { findings, type Live } from "../app/live";
+import type { Live } from "../app/live";
+import { findings } from "../app/side";
 import type { Reply } from "../engine/protocol";
 import { h } from "../lib/dom";
 import { bytes, count } from "../lib/format";
@@ -152,11 +153,12 @@ export class Panel {
     if (!Array.isArray(value) || value.some((v) => typeof v !== "number")) return true;
     const [a, b] = value as number[];
     const vertices = (a! + 1) * (b! + 1);
-    if (vertices < ASK_VERTICES) return true;
+    // What no scene may have is refused by the engine, in its words.
+    if (!(vertices >= ASK_VERTICES && vertices < 1e8)) return true;
     const { scene, engine } = this.live.side;
     const memory = (scene.memory / Math.max(scene.vertices, 1)) * vertices;
     const where = this.context.info && this.live.place !== "page" ? "on this machine" : engine.place === "machine" ? "on this machine" : "in the page";
-    return window.confirm(`${count(vertices)} vertices take about ${bytes(memory)} of memory, ${where}, and each frame long. Build it?`);
+    return window.confirm(`${count(vertices)} vertices take about ${bytes(memory)} of memory ${where}, and every frame takes long. Build it?`);
   }
 
   private async send(sets: string[], control: Control | undefined): Promise<void> {

@@ -43,21 +43,23 @@ const specs: PlotSpec[] = [
 ];
 
 export class Plots {
-  private readonly plots: { spec: PlotSpec; canvas: HTMLCanvasElement; now: HTMLElement }[] = [];
+  private readonly plots: { spec: PlotSpec; canvas: HTMLCanvasElement; now: HTMLElement; keys: HTMLElement[] }[] = [];
 
   constructor(readonly element: HTMLElement) {
     for (const spec of specs) {
       const canvas = h("canvas", { role: "img", "aria-label": `${spec.title}: ${spec.help}` });
       const now = h("b", {}, "");
       const caption = h("figcaption", {}, h("b", {}, spec.title), now);
+      const keys: HTMLElement[] = [];
       for (const line of spec.lines) {
         if (!line.name) continue;
         const key = h("i", {}, line.name);
         key.style.setProperty("--c", `var(${line.color})`);
         caption.append(key);
+        keys.push(key);
       }
       element.append(h("figure", { title: spec.help, "data-plot": spec.id }, caption, canvas));
-      this.plots.push({ spec, canvas, now });
+      this.plots.push({ spec, canvas, now, keys });
     }
   }
 
@@ -70,7 +72,7 @@ export class Plots {
   }
 
   private one(plot: (typeof this.plots)[number], histories: Sample[][], cursor: number | undefined, color: (name: string) => string): void {
-    const { spec, canvas, now } = plot;
+    const { spec, canvas, now, keys } = plot;
     const ratio = Math.min(window.devicePixelRatio, 2);
     const width = canvas.clientWidth, height = canvas.clientHeight;
     if (width === 0) return;
@@ -91,6 +93,7 @@ export class Plots {
     // A finished run has the whole time of a frame only.
     const stages = spec.stacked && all.some((s) => Object.keys(s.stages).length > 0);
     const lines = spec.stacked && !stages ? [{ name: "all", color: "--c1", of: (s: Sample) => s.total }] : spec.lines;
+    if (spec.stacked) for (const key of keys) key.hidden = !stages;
     const series = histories.map((samples) => this.series(spec, lines, samples));
     let top = 0, least = Infinity;
     for (const s of series) for (const line of s) for (const v of line) {
@@ -144,11 +147,14 @@ export class Plots {
       c.stroke();
     }
     const at = (samples: Sample[]): Sample | undefined => (cursor === undefined ? samples.at(-1) : samples.find((s) => s.frame >= cursor));
-    now.textContent = histories.map((samples) => {
+    // Where several are drawn, the number is that of the first.
+    const whose = spec.stacked || lines.length < 2 ? "" : `${lines[0]!.name} `;
+    const numbers = histories.map((samples) => {
       const s = at(samples);
       const value = s === undefined ? undefined : spec.stacked ? s.total : lines[0]!.of(s);
       return value === undefined || value === null ? "" : spec.format(value);
     }).filter(Boolean).join(" | ");
+    now.textContent = numbers && `${whose}${numbers}`;
   }
 
   private series(spec: PlotSpec, lines: Line[], samples: Sample[]): number[][] {

@@ -280,7 +280,7 @@ export class Shell {
       h("p", {}, `${count(run.count)} frames of ${count(run.scene.vertices)} vertices and ${count(run.scene.triangles)} triangles, ${bytes(run.bytes)}, at ${plain(run.fps)} frames a second.`));
     for (const note of run.notes) body.append(h("p", {}, note));
     if (run.toml) body.append(h("div", { class: "row" }, h("button", { type: "button", id: "simulate", onclick: () => void this.app.simulateRun() }, "Simulate this scene")));
-    return h("details", { open: true, id: "section-run" }, h("summary", {}, "Finished run", h("small", {}, run.scene.solver)), body);
+    return h("details", { open: true, id: "section-run" }, h("summary", {}, run.finished ? "Finished run" : "Run, not finished", h("small", {}, run.scene.solver)), body);
   }
 
   private drawPlots(): void {
@@ -301,7 +301,7 @@ export class Shell {
     const drawing = `${fps > 0 || t.playing ? `${fps} fps` : "still"}${app.context.stage.software ? " in software" : ""}`;
     const parts: (string | HTMLElement)[] = [h("b", {}, drawing)];
     if (app.player) {
-      parts.push(` · finished run, read ${app.context.info ? "from the server" : "from files"}`);
+      parts.push(` · ${app.player.run.finished ? "finished" : "unfinished"} run, read ${app.player.run.served ? "from the server" : "from files"}`);
     } else {
       const ms = app.live.sides.map((side) => (side.stats && side.stats.total > 0 ? `${plain(side.stats.total)} ms` : "–")).join(" | ");
       const { engine } = app.live.sides[0]!;

@@ -98,3 +98,30 @@ it("loads a sheet of a million vertices, and says what it costs", async () => {
   expect(said).toMatch(/[MG]i?B/);
   await tab.close();
 }, 240_000);
+
+it("shows the scene that was chosen last, however quickly", async () => {
+  const served = await serve("hanging", "--set", "solver.substeps=5");
+  const tab = await open(served.address);
+  await tab.page.evaluate(async () => {
+    window.muslin.play();
+    await Promise.all(["drape", "twist", "swing", "bar", "curtain", "hanging", "swing"].map((name) => window.muslin.load(name)));
+  });
+  expect((await state(tab.page)).scene).toBe("swing");
+  expect(await tab.page.locator("#scene").inputValue()).toBe("swing");
+  expect(tab.complaints).toEqual([]);
+  await tab.close();
+});
+
+it("begins again where a body was put into the cloth, and says so", async () => {
+  const served = await serve("tunic");
+  const tab = await open(`${served.address}?paused`);
+  const before = (await hash(tab.page)).hash;
+  await tab.page.evaluate(async () => window.muslin.call({ do: "move", collider: 0, offset: [0.2, 0, 0] }));
+  await steps(tab.page, 2);
+  await tab.page.evaluate(async () => window.muslin.call({ do: "drop", collider: 0 }));
+  await tab.page.locator("#reset").click();
+  await until("it says why", async () => (await state(tab.page)).message.includes("cannot begin with its bodies where they were put"));
+  expect((await state(tab.page)).frame).toBe(0);
+  expect((await hash(tab.page)).hash).toBe(before);
+  await tab.close();
+});

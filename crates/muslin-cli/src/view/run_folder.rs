@@ -92,7 +92,9 @@ impl RunFolder {
     }
 
     fn report(&self) -> Result<Value, String> {
-        let bytes = self.folder.read(REPORT).map_err(|error| error.to_string())?.unwrap_or_default();
+        let Some(bytes) = self.folder.read(REPORT).map_err(|error| error.to_string())? else {
+            return Err(format!("there is no {REPORT} in its folder"));
+        };
         let report: Value = serde_json::from_slice(&bytes).unwrap_or_default();
         // As the contract has it, whichever version wrote it.
         let is_ours = report["scene"].is_string() && report["cloths"].is_array() && report["frames"].is_array();
