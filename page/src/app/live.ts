@@ -1,5 +1,5 @@
 /** Simulations that run while one watches: one, or two beside each other at the same simulated time. */
-import type { Engine, Reply, Request } from "../engine/protocol";
+import type { Engine, Info, Reply, Request } from "../engine/protocol";
 import { serverInfo } from "../engine/machine";
 import { MANY_VERTICES, placeFor, startEngine, type Place } from "../engines";
 import { bytes, count } from "../lib/format";
@@ -54,7 +54,7 @@ export class Live implements Transport {
       for (const side of this.sides) {
         reply = await side.open(request, files);
         // What does not fit into the page may fit into the machine.
-        if (!reply.ok && side.engine.place === "page" && placeFor(this.place, context.info, Infinity) === "machine" && estimate(request) > 0.2 * MANY_VERTICES) {
+        if (!reply.ok && side.engine.place === "page" && placeFor(this.place, context.info, Infinity) === "machine" && (estimate(request) > 0.2 * MANY_VERTICES || lacksMeshes(context.info, request))) {
           await this.replaceEngine(side, "machine");
           reply = await side.open(request, files);
         }
@@ -397,4 +397,10 @@ export function estimate(request: Request): number {
   const texts = [String(request["toml"] ?? ""), ...((request["sets"] as string[] | undefined) ?? [])].join("\n");
   const cells = [...texts.matchAll(/cells\s*=\s*\[\s*(\d+)\s*,\s*(\d+)/g)];
   return cells.reduce((sum, [, a, b]) => sum + (Number(a) + 1) * (Number(b) + 1), 0);
+}
+
+/** Whether a scene names meshes that only the machine can read. */
+function lacksMeshes(info: Info | undefined, request: Request): boolean {
+  const opened = info?.opened;
+  return opened?.kind === "scene" && !opened.complete && request["toml"] === opened.toml;
 }

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, expect, it } from "vitest";
 import { hash, open, picture, positions, ready, rewind, scratch, state, steps, stopBrowser, until, view, type View } from "./harness";
@@ -51,6 +51,19 @@ it("comes back after a reload, to the same session on the machine", async () => 
   await tab.page.evaluate(() => window.muslin.pause());
   const after = await hash(tab.page);
   expect(after.frame).toBeGreaterThanOrEqual(before.frame);
+  await tab.close();
+});
+
+it("runs a scene on the machine whose meshes the page may not have", async () => {
+  const folder = scratch();
+  mkdirSync(join(folder, "scenes"));
+  writeFileSync(join(folder, "away.obj"), "v 0 1 0\nv 1 1 0\nv 0 1 1\nv 1 1 1\nf 1 3 2\nf 2 3 4\n");
+  const scene = join(folder, "scenes/one.toml");
+  writeFileSync(scene, "name = 'one'\n[[cloth]]\nmesh = '../away.obj'\n");
+  const served = await serve(scene);
+  const tab = await open(served.address);
+  expect(await state(tab.page)).toMatchObject({ place: "machine", scene: "one" });
+  expect((await positions(tab.page)).length).toBe(12);
   await tab.close();
 });
 
