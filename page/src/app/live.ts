@@ -76,7 +76,17 @@ export class Live implements Transport {
   async ensureEngine(vertices = 0): Promise<void> {
     const place = placeFor(this.place, this.context.info, vertices);
     if (this.sides.length === 0) this.attach(await startEngine(place, 1));
-    for (const side of this.sides) if (place === "machine" && side.engine.place === "page") await this.replaceEngine(side, place);
+    for (const side of this.sides) if (place === "machine" && side.engine.place === "page") await this.orStay(this.replaceEngine(side, place));
+  }
+
+  /** Where the place is chosen by size, a scene that cannot have the better one stays where it is. */
+  private async orStay(moving: Promise<void>): Promise<void> {
+    try {
+      await moving;
+    } catch (error) {
+      if (this.place !== "auto" || error instanceof EngineLost) throw error;
+      this.context.say("warning", error instanceof Error ? error.message : String(error));
+    }
   }
 
   private attach(engine: Engine): Side {
@@ -87,7 +97,10 @@ export class Live implements Transport {
   }
 
   private async replaceEngine(side: Side, place: "page" | "machine"): Promise<void> {
-    const engine = await startEngine(place, this.sides.length);
+    // An engine that does not start is not one that is lost: the side keeps the one it has.
+    const engine = await startEngine(place, this.sides.length).catch((error: unknown) => {
+      throw new Error(`nothing can be computed ${place === "machine" ? "on this machine" : "in the page"}: ${error instanceof Error ? error.message : String(error)}`);
+    });
     side.close();
     side.engine = engine;
   }
@@ -175,7 +188,7 @@ export class Live implements Transport {
   private async settlePlace(): Promise<void> {
     for (const side of this.sides) {
       const wanted = placeFor(this.place, this.context.info, side.scene.vertices);
-      if (wanted !== side.engine.place) await this.moveTo(side, wanted);
+      if (wanted !== side.engine.place) await this.orStay(this.moveTo(side, wanted));
     }
   }
 
@@ -187,12 +200,19 @@ export class Live implements Transport {
   }
 
   async setPlace(place: Place): Promise<void> {
+    const before = this.place;
     this.place = place;
     await this.exclusive(async () => {
-      await this.settlePlace();
-      await this.show();
+      try {
+        await this.settlePlace();
+        await this.show();
+        this.context.hush();
+      } catch (error) {
+        if (error instanceof EngineLost) throw error;
+        this.place = before;
+        this.context.say("error", `It goes on where it was; ${error instanceof Error ? error.message : String(error)}`);
+      }
     });
-    this.context.hush();
     this.context.emit("state", undefined);
   }
 
