@@ -13,7 +13,7 @@
 //! # What a pair needs not be looked at for
 //!
 //! ρ is that of two patches, and a pair moves by much less: points p and q of it are means of its vertices, so p − q changes by no more than
-//! the two of its vertices, one on either side, that move most against each other, v = max ‖uₐ − u_b‖. A pair of which the gap is measured in a step is left out if
+//! the two of its vertices, one on either side, that move most against each other, v = max ‖uᵢ − uⱼ‖. A pair of which the gap is measured in a step is left out if
 //!
 //! ```text
 //! gap − v > distance

@@ -38,7 +38,7 @@ use crate::math::Vec3;
 use crate::parallel::{Team, Worker};
 
 /// Steps that a new list should last, if things go on as they do.
-const LASTS: f64 = 24.0;
+const LASTS: f64 = 16.0;
 
 /// What a list reaches beyond the step at hand, in edges: at least, so that slow things do not have to be looked for, and at most, or
 /// every list would hold the neighbours of all vertices.

@@ -40,6 +40,8 @@ pub struct PairContact {
     thickness: f64,
     /// r at the start of the substep, in m.
     start: Vec3<f64>,
+    /// C at the start of the substep, in m.
+    start_error: f64,
     /// μ.
     friction: f64,
     /// λ, in kg·m.
@@ -70,6 +72,7 @@ impl PairContact {
             normal: closest.normal,
             thickness,
             start,
+            start_error: closest.normal.dot(start) - thickness,
             friction,
             press: 0.0,
             drag: Vec3::ZERO,
@@ -112,6 +115,7 @@ impl PairContact {
     pub fn start_from(&mut self, lifts: &[Vec3<f64>]) {
         self.start += self.along(lifts);
         self.thickness = self.thickness.min(self.normal.dot(self.start));
+        self.start_error = self.normal.dot(self.start) - self.thickness;
     }
 
     /// One projection.
@@ -120,8 +124,12 @@ impl PairContact {
         let step = self.along(x) - self.start;
         let along = self.normal.dot(step);
         // C = n·r − t, where r = start + step.
-        let error = self.normal.dot(self.start) - self.thickness + along;
+        let error = self.start_error + along;
         let press = (self.press - error * self.inertia).max(0.0);
+        // Nothing presses, and nothing did: there is no friction either.
+        if press == 0.0 && self.press == 0.0 && self.drag == Vec3::ZERO {
+            return;
+        }
         let slip = step - self.normal * along;
         let mut drag = self.drag - slip * self.inertia;
         let (limit, squared) = (self.friction * press, drag.norm_squared());
