@@ -13,6 +13,8 @@ const GONE: Reply = { ok: false, message: "the engine is gone; it is being start
 const BATCH_MS = 50;
 
 export class Live implements Transport {
+  /** The scene names meshes that the page cannot have. */
+  private bound = false;
   readonly kind = "live";
   sides: Side[] = [];
   /** Which side the panels edit. */
@@ -49,12 +51,13 @@ export class Live implements Transport {
       // Something else was chosen while this one waited for its turn.
       if (stale()) return undefined;
       const { context } = this;
-      await this.ensureEngine(estimate(request));
+      this.bound = lacksMeshes(context.info, request);
+      await this.ensureEngine(this.bound ? Infinity : estimate(request));
       let reply: Reply | undefined;
       for (const side of this.sides) {
         reply = await side.open(request, files);
         // What does not fit into the page may fit into the machine.
-        if (!reply.ok && side.engine.place === "page" && placeFor(this.place, context.info, Infinity) === "machine" && (estimate(request) > 0.2 * MANY_VERTICES || lacksMeshes(context.info, request))) {
+        if (!reply.ok && side.engine.place === "page" && placeFor(this.place, context.info, Infinity) === "machine" && estimate(request) > 0.2 * MANY_VERTICES) {
           await this.replaceEngine(side, "machine");
           reply = await side.open(request, files);
         }
@@ -187,7 +190,7 @@ export class Live implements Transport {
   /** Moves to the machine, or back, where the size of the scene asks for it. */
   private async settlePlace(): Promise<void> {
     for (const side of this.sides) {
-      const wanted = placeFor(this.place, this.context.info, side.scene.vertices);
+      const wanted = placeFor(this.place, this.context.info, this.bound ? Infinity : side.scene.vertices);
       if (wanted !== side.engine.place) await this.orStay(this.moveTo(side, wanted));
     }
   }

@@ -180,6 +180,22 @@ describe("a scene that runs in the page", () => {
     }
   });
 
+  it("records a video of the canvas", async () => {
+    await tab.page.evaluate(() => window.muslin.play());
+    await save(tab.page, "video");
+    await tab.page.waitForTimeout(2500);
+    const [download] = await Promise.all([tab.page.waitForEvent("download"), save(tab.page, "video")]);
+    await tab.page.evaluate(() => window.muslin.pause());
+    const path = join(scratch(), download.suggestedFilename());
+    expect(path).toMatch(/\.webm$/);
+    await download.saveAs(path);
+    const bytes = readFileSync(path);
+    // EBML, the container of WebM, with pictures in it.
+    expect(bytes.subarray(0, 4).toString("hex")).toBe("1a45dfa3");
+    expect(bytes.toString("latin1")).toMatch(/V_VP[89]/);
+    expect(bytes.length).toBeGreaterThan(10_000);
+  });
+
   it("shows strain with a legend", async () => {
     await tab.page.evaluate(() => window.muslin.load("drape"));
     await tab.page.evaluate(() => window.muslin.play());
