@@ -10,7 +10,7 @@ use std::thread;
 
 use crate::Failure;
 use crate::readers::fresh;
-use crate::shell::{cargo, on, program, root, run as run_program, succeeds, target};
+use crate::shell::{self, cargo, on, program, root, run as run_program, succeeds, target};
 
 /// Where the page lies that is in the repository and in the program.
 const COMMITTED: &str = "crates/muslin-cli/page";
@@ -141,7 +141,7 @@ fn files(folder: &Path) -> Result<Vec<(String, u64)>, Failure> {
 }
 
 /// Builds both modules of the core into page/public, where the page's own build takes them from.
-pub(crate) fn build_core() -> Result<(), Failure> {
+fn build_core() -> Result<(), Failure> {
     let compiler = Compiler::find()?;
     // Both spend half of their time on one thread.
     let built = thread::scope(|scope| {
@@ -163,8 +163,8 @@ pub(crate) fn build_core() -> Result<(), Failure> {
 }
 
 /// Builds the TypeScript, and puts everything into a folder.
-pub(crate) fn build(out: &Path) -> Result<(), Failure> {
-    install_packages()?;
+fn build(out: &Path) -> Result<(), Failure> {
+    shell::install_packages(&root().join("page"))?;
     let public = root().join("page/public");
     for name in MODULES {
         let (built, kept) = (public.join(name), root().join(COMMITTED).join(name));
@@ -175,28 +175,13 @@ pub(crate) fn build(out: &Path) -> Result<(), Failure> {
     run_program(npm(["run", "build"]).env("MUSLIN_PAGE_OUT", out))
 }
 
-/// The page's dependencies, as its lock file has them.
-pub(crate) fn install_packages() -> Result<(), Failure> {
-    node()?;
-    let page = root().join("page");
-    let (lock, stamp) = (page.join("package-lock.json"), page.join("node_modules/.package-lock.stamp"));
-    let wanted = fs::read_to_string(&lock).map_err(on(&lock))?;
-    if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
-        return Ok(());
-    }
-    run_program(&mut npm(["ci", "--no-audit", "--no-fund"]))?;
-    fs::write(&stamp, wanted).map_err(on(&stamp))
-}
-
 /// A call of npm in the folder of the page.
-pub(crate) fn npm<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Command {
-    let mut command = program(if cfg!(windows) { "npm.cmd" } else { "npm" });
-    command.current_dir(root().join("page")).args(arguments);
-    command
+fn npm<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Command {
+    shell::npm(&root().join("page"), arguments)
 }
 
 /// Node, if it is new enough.
-pub(crate) fn node() -> Result<Command, Failure> {
+fn node() -> Result<Command, Failure> {
     let version =
         program("node").arg("--version").output().ok().map(|o| String::from_utf8_lossy(&o.stdout).into_owned());
     let major = version.as_deref().and_then(|v| v.trim().strip_prefix('v')?.split('.').next()?.parse::<u32>().ok());
@@ -279,13 +264,7 @@ impl Compiler {
         }
         let mut command = program(&self.cargo);
         // What the Cargo that runs us told us is of another compiler.
-        for (key, _) in std::env::vars_os() {
-            if key.to_str().is_some_and(|key| {
-                key.starts_with("CARGO_PKG_") || key.starts_with("CARGO_MANIFEST_") || key.starts_with("RUST")
-            }) {
-                command.env_remove(key);
-            }
-        }
+        shell::forget(&mut command, &["CARGO_PKG_", "CARGO_MANIFEST_", "RUST"]);
         command.args(self.toolchain).args(["build", "--profile", "wasm", "--package", "muslin-web"]);
         command
             .args(["--target", "wasm32-unknown-unknown", "-Zbuild-std=std,panic_abort", "--target-dir"])
@@ -303,7 +282,7 @@ impl Compiler {
 }
 
 /// Installs packages of Debian, where that is possible; whoever needs them sees whether it was.
-pub(crate) fn install_debian(packages: &[&str]) -> Result<(), Failure> {
+fn install_debian(packages: &[&str]) -> Result<(), Failure> {
     let may = succeeds(program("apt-get").arg("--version")) && succeeds(program("sh").args(["-c", "[ $(id -u) = 0 ]"]));
     if !may {
         return Ok(());

@@ -5,10 +5,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use crate::Failure;
-use crate::shell::{cargo, on, program, root, run as run_program, succeeds, target};
+use crate::shell::{cargo, install_packages, npm, on, program, root, run as run_program, succeeds, target};
 
 const SCRIPTS: &str = "xtask/python/readers";
 const FRAMES: usize = 12;
@@ -86,22 +85,16 @@ fn validator(scripts: &Path) -> Result<Option<String>, Failure> {
     if !scripts.join("package.json").exists() {
         return Ok(None);
     }
-    let npm = if cfg!(windows) { "npm.cmd" } else { "npm" };
-    for needed in ["node", npm] {
-        if !succeeds(program(needed).arg("--version")) {
-            let note = format!("the glTF validator, for want of {needed} (install Node.js: https://nodejs.org)");
-            println!("!! SKIPPED: {note}");
-            return Ok(Some(note));
-        }
+    let missing = [program("node"), npm(scripts, [])].into_iter().find_map(|mut command| {
+        let name = command.get_program().to_string_lossy().into_owned();
+        (!succeeds(command.arg("--version"))).then_some(name)
+    });
+    if let Some(missing) = missing {
+        let note = format!("the glTF validator, for want of {missing} (install Node.js: https://nodejs.org)");
+        println!("!! SKIPPED: {note}");
+        return Ok(Some(note));
     }
-    let (wanted, stamp) = (scripts.join("package-lock.json"), scripts.join("node_modules/.package-lock.stamp"));
-    let wanted = fs::read_to_string(&wanted).map_err(on(&wanted))?;
-    if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
-        return Ok(None);
-    }
-    let mut install: Command = program(npm);
-    run_program(install.current_dir(scripts).args(["ci", "--no-audit", "--no-fund"]))?;
-    fs::write(&stamp, wanted).map_err(on(&stamp))?;
+    install_packages(scripts)?;
     Ok(None)
 }
 

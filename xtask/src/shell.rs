@@ -1,5 +1,6 @@
 //! Where things are, and how other programs are run.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -24,12 +25,35 @@ pub(crate) fn cargo<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Command
     let mut command = program(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(arguments);
     // What `cargo run` told this process about its package would make some build scripts of dependencies run again.
+    forget(&mut command, &["CARGO_PKG_", "CARGO_MANIFEST_"]);
+    command
+}
+
+/// Keeps variables of the environment that begin so from a command.
+pub(crate) fn forget(command: &mut Command, beginnings: &[&str]) {
     for (key, _) in std::env::vars_os() {
-        if key.to_str().is_some_and(|key| key.starts_with("CARGO_PKG_") || key.starts_with("CARGO_MANIFEST_")) {
+        if key.to_str().is_some_and(|key| beginnings.iter().any(|beginning| key.starts_with(beginning))) {
             command.env_remove(key);
         }
     }
+}
+
+/// A call of npm in a folder.
+pub(crate) fn npm<'a>(folder: &Path, arguments: impl IntoIterator<Item = &'a str>) -> Command {
+    let mut command = program(if cfg!(windows) { "npm.cmd" } else { "npm" });
+    command.current_dir(folder).args(arguments);
     command
+}
+
+/// Installs the packages of a folder as its lock file has them, unless that was done.
+pub(crate) fn install_packages(folder: &Path) -> Result<(), Failure> {
+    let (lock, stamp) = (folder.join("package-lock.json"), folder.join("node_modules/.package-lock.stamp"));
+    let wanted = fs::read_to_string(&lock).map_err(on(&lock))?;
+    if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
+        return Ok(());
+    }
+    run(&mut npm(folder, ["ci", "--no-audit", "--no-fund"]))?;
+    fs::write(&stamp, wanted).map_err(on(&stamp))
 }
 
 /// A call of any program in the workspace, which never waits for input.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use muslin::output::fields;
 use muslin::parallel::{Team, TeamError};
 use muslin::scene::{ColliderShape, Override, Scene, parse};
-use muslin::solver::{Clock, StepError, StepReport};
+use muslin::solver::{StepError, StepReport};
 use muslin::{SetupError, Simulation};
 use muslin_io::{Clip, Frames, RestMesh, Uv, glb_bytes};
 use serde_json::{Map, Value, json};
@@ -54,14 +54,6 @@ struct Open {
     seconds: f64,
 }
 
-struct HandedClock(fn() -> f64);
-
-impl Clock for HandedClock {
-    fn seconds(&self) -> f64 {
-        self.0()
-    }
-}
-
 type Answer = Result<Value, Refusal>;
 
 impl Live {
@@ -97,21 +89,14 @@ impl Live {
     /// Answers a request.
     pub fn call(&mut self, request: &str) -> String {
         let answer = read(request).and_then(|request| self.answer(&request));
-        let mut answer = answer.unwrap_or_else(|refusal| refusal.to_json());
-        if answer.get("ok").is_none() {
-            answer["ok"] = true.into();
-        }
-        answer.to_string()
+        well(answer.unwrap_or_else(|refusal| refusal.to_json())).to_string()
     }
 
     /// Answers a request for numbers.
     pub fn binary(&mut self, request: &str) -> Vec<u8> {
         let answer = read(request).and_then(|request| self.numbers(&request));
-        let (mut head, sections) = answer.unwrap_or_else(|refusal| (refusal.to_json(), Vec::new()));
-        if head.get("ok").is_none() {
-            head["ok"] = true.into();
-        }
-        encode(head, &sections)
+        let (head, sections) = answer.unwrap_or_else(|refusal| (refusal.to_json(), Vec::new()));
+        encode(well(head), &sections)
     }
 
     fn answer(&mut self, request: &Map<String, Value>) -> Answer {
@@ -211,7 +196,7 @@ impl Live {
             return Err(SetupError::Scene(vec![problem]).into());
         }
         let team = (self.make_team)(self.threads).map_err(|error| Refusal::new(error.to_string()))?;
-        Ok(files.simulation_on(scene, team)?.with_clock(HandedClock(self.clock)))
+        Ok(files.simulation_on(scene, team)?.with_clock(self.clock))
     }
 
     fn set(&mut self, request: &Map<String, Value>) -> Answer {
@@ -251,7 +236,7 @@ impl Live {
         answer
     }
 
-    /// Writes into the scene where a collider was moved to, unless nothing could start there.
+    /// Writes into the scene where a collider was moved to. Where nothing could start there, it goes back to where it was.
     fn settle(&mut self, request: &Map<String, Value>) -> Answer {
         let mut open = self.open.take().ok_or_else(nothing_open)?;
         let answer = self.settled(&mut open, request);
@@ -261,16 +246,18 @@ impl Live {
 
     fn settled(&self, open: &mut Open, request: &Map<String, Value>) -> Answer {
         let collider = open.collider(request)?;
-        let Some(&offset) = open.aims.get(&collider) else { return Ok(json!({ "scene": open.describe() })) };
+        let Some(offset) = open.aims.remove(&collider) else { return Ok(json!({ "scene": open.describe() })) };
         let mut scene = open.scene.clone();
         edit::shift(&mut scene, collider, offset);
+        let shifted = open.shifted.entry(collider).or_default();
         // A mesh that cuts the cloth where it starts would have every later change refused.
-        if matches!(scene.colliders[collider].shape, ColliderShape::Mesh(_)) {
-            self.simulate(&scene, &mut open.files)?;
+        if matches!(scene.colliders[collider].shape, ColliderShape::Mesh(_))
+            && let Err(refusal) = self.simulate(&scene, &mut open.files)
+        {
+            open.simulation.shift_collider(collider, *shifted);
+            return Err(refusal);
         }
         open.scene = scene;
-        open.aims.remove(&collider);
-        let shifted = open.shifted.entry(collider).or_default();
         *shifted = sum(*shifted, offset);
         Ok(json!({ "scene": open.describe() }))
     }
@@ -452,10 +439,7 @@ impl Open {
         };
         let mut field = Vec::new();
         paint(model, state, &mut field);
-        let in_user_order = model.cloths.iter().flat_map(|cloth| {
-            let field = &field[cloth.vertices.clone()];
-            cloth.ordering.new_from_old.iter().map(move |&new| field[new as usize])
-        });
+        let in_user_order = (0..model.cloths.len()).flat_map(|cloth| self.simulation.in_user_order(cloth, &field));
         sections.push(("color", Numbers::Floats(in_user_order.collect())));
         sections
     }
@@ -522,6 +506,14 @@ impl Open {
             .and_then(|()| glb_bytes(&rest, &mut frames, Clip { fps: self.scene.fps }).map_err(|e| e.to_string()));
         written.map_err(Refusal::new)
     }
+}
+
+/// An answer that does not say otherwise is a good one.
+fn well(mut answer: Value) -> Value {
+    if answer.get("ok").is_none() {
+        answer["ok"] = true.into();
+    }
+    answer
 }
 
 fn nothing_open() -> Refusal {

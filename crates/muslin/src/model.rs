@@ -1,4 +1,4 @@
-//! The compiled, immutable side of a simulation: a scene as batches of elements, masses, pins and bodies.
+//! The compiled side of a simulation: a scene as batches of elements, masses, pins and bodies. Only a hand changes it, between frames.
 
 use std::fmt;
 use std::ops::Range;

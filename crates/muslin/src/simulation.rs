@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::hand::Hand;
-use crate::math::Vec3;
 use crate::model::{Compiled, LoadFrames, LoadMesh, Model, Problem};
 use crate::output::Diagnostics;
 use crate::pace::Pace;
@@ -306,12 +305,12 @@ impl Simulation {
         out.extend(self.in_user_order(cloth, &self.state.velocities).map(|v| v.cast::<f32>().to_array()));
     }
 
-    /// The vectors of one cloth from an array of the state, as the user numbers them.
-    pub fn in_user_order<'a>(&'a self, cloth: usize, vectors: &'a [Vec3<f64>]) -> impl Iterator<Item = Vec3<f64>> + 'a {
+    /// The values of one cloth from an array over the vertices of the state, as the user numbers them.
+    pub fn in_user_order<'a, T: Copy>(&'a self, cloth: usize, values: &'a [T]) -> impl Iterator<Item = T> + 'a {
         let cloth = self.model.cloths.get(cloth).into_iter();
         cloth.flat_map(move |cloth| {
-            let vectors = &vectors[cloth.vertices.clone()];
-            cloth.ordering.new_from_old.iter().map(move |&new| vectors[new as usize])
+            let values = &values[cloth.vertices.clone()];
+            cloth.ordering.new_from_old.iter().map(move |&new| values[new as usize])
         })
     }
 }

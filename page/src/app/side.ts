@@ -101,20 +101,10 @@ export class Side {
     return reply;
   }
 
-  /**
-   * Back to the start. A body that was put elsewhere starts there; where the scene cannot begin like that, because the body then cuts the cloth,
-   * the bodies go back to where the scene has them. Answers what there is to say about it, or `undefined`.
-   */
+  /** Back to the start. Answers what there is to say about it, or `undefined`. */
   async reset(): Promise<string | undefined> {
     const reply = await this.call({ do: "reset" });
-    if (reply.ok) return undefined;
-    const why = findings(reply);
-    const recipe = this.recipe();
-    const log = recipe.log.filter((request) => request.do !== "move" && request.do !== "drop");
-    if (log.length < recipe.log.length && (await this.replay({ ...recipe, log })).ok) {
-      return `The scene cannot begin with its bodies where they were put, so they are back in their places (${why}).`;
-    }
-    return `The scene cannot begin again: ${why}`;
+    return reply.ok ? undefined : `The scene cannot begin again: ${findings(reply)}`;
   }
 
   private remember(request: Request): void {

@@ -71,10 +71,8 @@ export async function view(...words: string[]): Promise<View> {
 let browser: Promise<Browser> | undefined;
 
 function start(): Promise<Browser> {
-  const path = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
-  if (!path) throw new Error("Chromium is missing (Debian: apt install chromium)");
   return chromium.launch({
-    executablePath: process.env["MUSLIN_BROWSER"] ?? path,
+    executablePath: setting("MUSLIN_BROWSER"),
     args: [
       "--no-sandbox",
       "--no-first-run",

@@ -9,7 +9,7 @@ use muslin::parameter::Settings;
 use muslin::scene::Scene;
 use serde::Serialize;
 
-use crate::clock::WallClock;
+use crate::clock;
 use crate::mesh_files::MeshFiles;
 use crate::session::report::Frame;
 use crate::session::{Interrupt, Progress};
@@ -100,7 +100,7 @@ impl Trial {
     fn simulate(&mut self, scene: &Scene, start: Start<'_>, track: &mut Track) -> Fate {
         let Start { threads, meshes, interrupt, is_silent } = start;
         let mut simulation = match meshes.simulation(scene, threads) {
-            Ok(simulation) => simulation.with_clock(WallClock::start()),
+            Ok(simulation) => simulation.with_clock(clock::seconds),
             Err(error) => return Fate::Failed(error.to_string()),
         };
         let mut progress = Progress::new(&self.label, 0, scene.frame_count(), is_silent);

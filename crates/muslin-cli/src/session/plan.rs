@@ -16,7 +16,7 @@ use super::folder::{self, Folder};
 use super::preview;
 use crate::args::{Preview, RunArguments};
 use crate::builtin;
-use crate::clock::WallClock;
+use crate::clock;
 use crate::failure::Failure;
 use crate::findings::Findings;
 use crate::mesh_files::{MeshFiles, expand};
@@ -80,7 +80,7 @@ pub(crate) fn plan(arguments: &RunArguments) -> Result<(Plan, Simulation), Failu
         threads,
         warnings: file.findings(warnings),
     };
-    Ok((plan, simulation.with_clock(WallClock::start())))
+    Ok((plan, simulation.with_clock(clock::seconds)))
 }
 
 /// As many threads as the machine has cores for this process.

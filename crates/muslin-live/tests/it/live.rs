@@ -22,6 +22,7 @@ fn done(live: &mut Live, request: Value) -> Value {
 struct Frame {
     head: Value,
     positions: Vec<[f32; 3]>,
+    bodies: Vec<f32>,
     color: Vec<f32>,
 }
 
@@ -37,7 +38,7 @@ fn frame(live: &mut Live, request: Value) -> Frame {
         words.map(|word| f32::from_le_bytes(word.try_into().expect("four bytes"))).collect()
     };
     let positions = floats("positions").chunks_exact(3).map(|p| [p[0], p[1], p[2]]).collect();
-    Frame { positions, color: floats("color"), head }
+    Frame { positions, bodies: floats("bodies"), color: floats("color"), head }
 }
 
 fn advance(live: &mut Live, frames: usize) -> Frame {
@@ -380,6 +381,7 @@ fn a_mesh_cannot_be_dropped_where_the_cloth_starts() {
     let refused = call(&mut live, json!({ "do": "drop", "collider": 0 }));
     assert_eq!(refused["ok"], false, "{refused}");
     done(&mut live, json!({ "do": "set", "sets": ["gravity=[0,-9,0]"] }));
+    assert_eq!(advance(&mut live, 30).bodies[1], 0.5, "it goes back to its place");
     done(&mut live, json!({ "do": "reset" }));
     done(&mut live, json!({ "do": "move", "collider": 0, "offset": [0.0, -0.2, 0.0] }));
     let moved = advance(&mut live, 10).head;

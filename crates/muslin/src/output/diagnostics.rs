@@ -56,7 +56,7 @@ impl Diagnostics {
         let x = &state.positions;
         let (mut max_strain, mut sum_strain) = (0.0_f64, 0.0);
         for &([a, b], rest) in &model.edges {
-            let strain = ((x[b as usize] - x[a as usize]).norm() / rest - 1.0).abs();
+            let strain = edge_strain(x, [a, b], rest);
             max_strain = max_strain.max(strain);
             sum_strain += strain;
         }
@@ -77,6 +77,19 @@ impl Diagnostics {
             min_gap: gaps.least.is_finite().then_some(gaps.least),
             intersections: None,
         }
+    }
+}
+
+/// |length / rest length − 1| of an edge.
+pub(super) fn edge_strain(x: &[Vec3<f64>], [a, b]: [u32; 2], rest: f64) -> f64 {
+    ((x[b as usize] - x[a as usize]).norm() / rest - 1.0).abs()
+}
+
+/// How far a pair is kept apart, in m.
+pub(super) fn kept_apart(model: &Model, pair: Pair) -> f64 {
+    match pair {
+        Pair::VertexTriangle(pair) => model.pair_thickness::<1>(pair),
+        Pair::EdgeEdge(pair) => model.pair_thickness::<2>(pair),
     }
 }
 
@@ -121,13 +134,7 @@ impl Gaps {
         }
         let reach = REACH * model.thickness + Self::TOUCHING;
         model.for_each_near((&state.positions, state.time), reach, |pair, distance| {
-            self.add(
-                distance
-                    - match pair {
-                        Pair::VertexTriangle(pair) => model.pair_thickness::<1>(pair),
-                        Pair::EdgeEdge(pair) => model.pair_thickness::<2>(pair),
-                    },
-            );
+            self.add(distance - kept_apart(model, pair));
         });
     }
 }

@@ -1,5 +1,6 @@
 //! A number for every vertex, to paint a cloth with; vertices in the model's order.
 
+use super::diagnostics::{edge_strain, kept_apart};
 use crate::collision::Pair;
 use crate::model::Model;
 use crate::state::State;
@@ -10,7 +11,7 @@ pub fn strain(model: &Model, state: &State, out: &mut Vec<f32>) {
     out.resize(state.positions.len(), 0.0);
     let x = &state.positions;
     for &([a, b], rest) in &model.edges {
-        let strain = ((x[b as usize] - x[a as usize]).norm() / rest - 1.0).abs() as f32;
+        let strain = edge_strain(x, [a, b], rest) as f32;
         for v in [a, b] {
             out[v as usize] = out[v as usize].max(strain);
         }
@@ -41,10 +42,8 @@ pub fn gap(model: &Model, state: &State, out: &mut Vec<f32>) {
         return;
     }
     model.for_each_near((&state.positions, state.time), model.thickness + farthest, |pair, distance| {
-        let (vertices, kept) = match pair {
-            Pair::VertexTriangle(pair) => (pair, model.pair_thickness::<1>(pair)),
-            Pair::EdgeEdge(pair) => (pair, model.pair_thickness::<2>(pair)),
-        };
+        let kept = kept_apart(model, pair);
+        let (Pair::VertexTriangle(vertices) | Pair::EdgeEdge(vertices)) = pair;
         for v in vertices {
             if let Some(least) = out.get_mut(v as usize) {
                 *least = least.min((distance - kept) as f32);

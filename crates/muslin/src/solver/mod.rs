@@ -73,6 +73,12 @@ pub trait Clock: Send + Sync {
     fn seconds(&self) -> f64;
 }
 
+impl<F: Fn() -> f64 + Send + Sync> Clock for F {
+    fn seconds(&self) -> f64 {
+        self()
+    }
+}
+
 /// A clock that stands still: for callers that want no profile.
 pub struct NoClock;
 
