@@ -46,6 +46,7 @@ pub mod motion;
 mod body;
 pub mod model;
 pub mod scene;
+mod selection;
 mod start;
 pub mod state;
 

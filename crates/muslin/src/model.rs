@@ -11,7 +11,8 @@ use crate::force::Wind;
 use crate::math::{Mat3, Vec3};
 use crate::mesh::{self, Mesh};
 use crate::motion::{Motion, Pose};
-use crate::scene::{self, Choice, Scene, Select, Selection, Shape};
+use crate::scene::{self, Choice, Scene, Selection, Shape};
+use crate::selection::{is_meant_for_all, select};
 use crate::solver::{self, Need, projective, vbd, xpbd};
 use crate::start;
 use crate::state::State;
@@ -134,6 +135,10 @@ pub struct Cloth {
     pub damping: f64,
     /// Velocity of every vertex at time zero, in m/s.
     pub velocity: Vec3<f64>,
+    /// The least of the stiffnesses against stretch and shear that its material is given with, in N/m; infinite if it is rigid.
+    pub stiffness: f64,
+    /// Strain up to which it is free.
+    pub slack: f64,
 }
 
 /// Vertices led along one path.
@@ -388,6 +393,8 @@ impl Model {
             mass,
             damping: cloth.material.damping,
             velocity: cloth.velocity.into(),
+            stiffness: least_stiffness(&cloth.material.stretch),
+            slack: cloth.material.stretch.settings.number("slack").unwrap_or(0.0),
             ordering,
             mesh,
         });
@@ -728,58 +735,16 @@ fn select_pins(
     cloth.pins.iter().enumerate().map(select).collect()
 }
 
-/// Whether a selection says what it does when it selects every vertex.
-fn is_meant_for_all(selection: &Selection) -> bool {
-    !matches!(selection, Selection::Named(name) if *name != Select::All && *name != Select::Corners)
-}
-
-fn select(selection: &Selection, mesh: &Mesh, placed: &[Vec3<f64>]) -> Vec<u32> {
-    let all = 0..mesh.vertex_count() as u32;
-    match selection {
-        Selection::Vertices(list) => list.clone(),
-        Selection::Named(name) => select_named(*name, mesh),
-        Selection::Sphere { center, radius } => {
-            let center = Vec3::from(*center);
-            all.filter(|&v| (placed[v as usize] - center).norm() <= *radius).collect()
+/// The least of the stiffnesses of a stretch model, in N/m. Flexion stands beside the others, not behind them.
+fn least_stiffness(stretch: &Choice) -> f64 {
+    let settings = &stretch.settings;
+    let given = stretch.entry.parameters.iter().filter_map(|parameter| {
+        let value = settings.number(parameter.name).filter(|_| parameter.name != "flexion")?;
+        match parameter.unit {
+            "N/m" => Some(value),
+            "m/N" if value > 0.0 => Some(value.recip()),
+            _ => None,
         }
-        Selection::Box { min, max } => {
-            let inside = |p: Vec3<f64>| (0..3).all(|i| (min[i]..=max[i]).contains(&p.to_array()[i]));
-            all.filter(|&v| inside(placed[v as usize])).collect()
-        }
-    }
-}
-
-fn select_named(name: Select, mesh: &Mesh) -> Vec<u32> {
-    let Some(bounds) = mesh.bounds() else { return Vec::new() };
-    let extent = (0..3).map(|i| bounds.max[i] - bounds.min[i]).fold(0.0, f64::max);
-    // Meshes from files carry rounding; a millionth of the cloth is far below any cell.
-    let near = |axis: usize, value: f64| {
-        let at = move |v: &u32| (mesh.positions[*v as usize][axis] - value).abs() <= 1e-6 * extent;
-        (0..mesh.vertex_count() as u32).filter(at).collect()
-    };
-    match name {
-        Select::XMin => near(0, bounds.min[0]),
-        Select::XMax => near(0, bounds.max[0]),
-        Select::YMin => near(1, bounds.min[1]),
-        Select::YMax => near(1, bounds.max[1]),
-        Select::ZMin => near(2, bounds.min[2]),
-        Select::ZMax => near(2, bounds.max[2]),
-        Select::Corners => corners(mesh, &bounds),
-        Select::All => (0..mesh.vertex_count() as u32).collect(),
-    }
-}
-
-/// The vertices nearest to the four corners of the box around the mesh, seen from above.
-fn corners(mesh: &Mesh, bounds: &mesh::Bounds) -> Vec<u32> {
-    let nearest = |x: f64, z: f64| {
-        let distance = |p: &[f64; 3]| (p[0] - x) * (p[0] - x) + (p[2] - z) * (p[2] - z);
-        let order = |a: &(usize, f64), b: &(usize, f64)| a.1.total_cmp(&b.1);
-        mesh.positions.iter().map(distance).enumerate().min_by(order).map(|(v, _)| v as u32)
-    };
-    let (x, z) = ([bounds.min[0], bounds.max[0]], [bounds.min[2], bounds.max[2]]);
-    let mut corners: Vec<u32> =
-        [(0, 0), (1, 0), (0, 1), (1, 1)].iter().filter_map(|&(i, j)| nearest(x[i], z[j])).collect();
-    corners.sort_unstable();
-    corners.dedup();
-    corners
+    });
+    given.fold(f64::INFINITY, f64::min)
 }

@@ -66,6 +66,7 @@ fn ladders(limit: f64) -> Vec<Vec<Rung>> {
     let stable = (1.15 / 60.0 / limit).ceil();
     let xpbd = [0.25, 0.5, 0.75, 1.0, 1.3, 1.7, 2.2];
     let vbd = [(8, 10), (8, 40), (16, 40), (16, 100)];
+    let auto = [0.02, 0.015, 0.01];
     let newton = [(2, 3), (4, 3), (8, 2), (8, 4)];
     let projective = [(4, 20), (8, 50), (8, 200)];
     vec![
@@ -77,6 +78,7 @@ fn ladders(limit: f64) -> Vec<Vec<Rung>> {
             })
             .into(),
         xpbd.map(|part| rung("xpbd", format!("substeps = {}", (part * stable).ceil()))).into(),
+        auto.map(|motion| rung("auto", format!("quality = {{ max_strain = 0.01, motion = {motion} }}"))).into(),
         xpbd.map(|part| rung("pbd", format!("substeps = {}, iterations = 1", (part * stable).ceil()))).into(),
         newton
             .map(|(substeps, iterations)| {

@@ -161,6 +161,12 @@ pub(crate) struct Frame {
     /// Vertices that were held back in some substep, so that nothing passes through anything.
     #[serde(default)]
     pub(crate) held_vertices: usize,
+    /// Of a solver that holds a quality: the estimated distance to the converged motion after half a second, as a part of the cloth's size.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) motion: Option<f64>,
+    /// Of such a solver: constraints over long ways.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) long_range: Option<u64>,
 }
 
 /// JSON has no infinity: a motion about to explode has such energies, they are written as null, and come back as NaN.
@@ -197,6 +203,8 @@ impl Frame {
             intersections: state.intersections,
             cut_vertices: step.restraint.cut,
             held_vertices: step.restraint.held,
+            motion: step.quality.and_then(|quality| quality.motion),
+            long_range: step.quality.map(|quality| quality.long_range),
         }
     }
 }
@@ -317,6 +325,8 @@ pub(super) mod tests {
             intersections: Some(0),
             cut_vertices: 0,
             held_vertices: 0,
+            motion: None,
+            long_range: None,
         };
         Report {
             summary: Summary {

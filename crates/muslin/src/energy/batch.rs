@@ -26,10 +26,19 @@ impl<E: Energy<N>, const N: usize> Batch<E, N> {
     ///
     /// `elements` pairs stencils (indices into the state) with their rest data.
     pub fn new(site: &Site<'_>, settings: &Settings, elements: Vec<([u32; N], E::Rest<f64>)>) -> Self {
+        Self {
+            projection: Stiffness::read(settings).and_then(Stiffness::projection),
+            damping: settings.number(DAMPING.name).unwrap_or(0.0),
+            ..Self::of(site.vertex_count, elements)
+        }
+    }
+
+    /// The same for elements that belong to no material: without damping, and without k.
+    pub fn of(vertex_count: usize, elements: Vec<([u32; N], E::Rest<f64>)>) -> Self {
         let stencils: Vec<[u32; N]> = elements.iter().map(|e| e.0).collect();
-        let coloring = color(&stencils, site.vertex_count);
+        let coloring = color(&stencils, vertex_count);
         // The parallel sweeps rely on this for memory safety, so it is checked, not assumed.
-        if let Err(conflict) = coloring.verify(&stencils, site.vertex_count) {
+        if let Err(conflict) = coloring.verify(&stencils, vertex_count) {
             unreachable!("{}: {conflict}", E::NAME);
         }
         let in_color_order = |e: &u32| &elements[*e as usize];
@@ -40,9 +49,9 @@ impl<E: Energy<N>, const N: usize> Batch<E, N> {
             stencils: coloring.order.iter().map(|e| in_color_order(e).0).collect(),
             rest,
             colors: coloring.ranges,
-            vertex_count: site.vertex_count,
-            projection: Stiffness::read(settings).and_then(Stiffness::projection),
-            damping: settings.number(DAMPING.name).unwrap_or(0.0),
+            vertex_count,
+            projection: None,
+            damping: 0.0,
         }
     }
 

@@ -8,6 +8,7 @@ mod frame;
 mod particle;
 mod position_based;
 mod quadratic;
+mod reach;
 mod restraint;
 mod script;
 mod separation;
@@ -18,6 +19,7 @@ mod sweep;
 mod symplectic;
 mod tangle;
 
+pub mod auto;
 pub mod explicit;
 pub mod linear;
 pub mod newton;
@@ -105,6 +107,19 @@ pub struct StepReport {
     pub restraint: Restraint,
     /// Time spent in each stage.
     pub stages: Stages,
+    /// What a solver that holds a quality knows about it.
+    pub quality: Option<Quality>,
+}
+
+/// What [`auto`] knows about its own run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Quality {
+    /// Ropes and tethers, see `reach.rs`; none where the cloth stretches, or is not flat at rest.
+    pub long_range: u64,
+    /// The estimated distance to the converged motion after half a second, as a part of the cloth's size, once there is an estimate.
+    pub motion: Option<f64>,
+    /// Whether more substeps did not bring it closer.
+    pub is_settled: bool,
 }
 
 /// Seconds in each stage of a step.
@@ -326,8 +341,16 @@ pub fn find(name: &str) -> Option<&'static SolverKind> {
 }
 
 /// Every solver.
-pub const SOLVERS: &[SolverKind] =
-    &[xpbd::KIND, pbd::KIND, newton::KIND, vbd::KIND, projective::KIND, explicit::KIND, shape_matching::KIND];
+pub const SOLVERS: &[SolverKind] = &[
+    xpbd::KIND,
+    pbd::KIND,
+    newton::KIND,
+    vbd::KIND,
+    projective::KIND,
+    explicit::KIND,
+    shape_matching::KIND,
+    auto::KIND,
+];
 
 /// A whole number of at least one, whose range the scene has checked.
 fn count(settings: &Settings, name: &str) -> u32 {

@@ -3,10 +3,13 @@
 //! ```text
 //! for each substep
 //!     predict    forces, then every vertex where it would go alone; pins where their paths lead
-//!     solve      iterations × terms × colours of projections
+//!     solve      iterations × terms × colours of projections; ropes before them and tethers after them, where they are asked for (`reach.rs`)
 //!     collide    vertices, and the middles of edges, out of the colliders, with friction (after each iteration)
 //!     update     velocities from positions
 //! ```
+//!
+//! With a limit of strain, edges beyond it are projected back to it after every fourth substep, and after the last as often as it takes, or
+//! as `LIMIT_ROUNDS` allow.
 //!
 //! The whole frame is one run of the team ([`Team::run`](crate::parallel::Team::run)), with a barrier after every stage,
 //! after every colour of the sweeps, and between the two passes of the wind.
@@ -14,15 +17,18 @@
 
 use std::ops::Range;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::frame::Frame;
+use super::reach::{Arm, Reach};
 use super::sweep::{Place, Sweep};
 use super::{Context, Solver, Stages, StepError, StepReport, Stopwatch, count};
-use crate::energy::Term;
+use crate::energy::spring::{SlackRest, SlackSpring};
+use crate::energy::{Batch, Term};
 use crate::math::Real;
 use crate::model::Model;
 use crate::parallel::{Shared, Worker};
-use crate::parameter::Settings;
+use crate::parameter::{Kind, Parameter, Setting, Settings};
 use crate::state::State;
 
 /// How a frame is divided.
@@ -36,6 +42,86 @@ impl Plan {
     /// From a solver's settings, whose ranges the scene has checked.
     fn read(settings: &Settings) -> Self {
         Self { substeps: count(settings, "substeps"), iterations: count(settings, "iterations") }
+    }
+}
+
+/// What a solver does beyond sweeps over the terms of a model.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Help {
+    /// Ropes and tethers.
+    pub(super) long_range: bool,
+    /// The strain, either way, that no edge is left with.
+    pub(super) max_strain: Option<f64>,
+}
+
+impl Help {
+    /// From a solver's settings.
+    pub(super) fn read(settings: &Settings) -> Self {
+        Self {
+            long_range: settings.choice(LONG_RANGE.name) == Some("on"),
+            max_strain: settings.number(MAX_STRAIN.name),
+        }
+    }
+}
+
+pub(super) const LONG_RANGE: Parameter = Parameter {
+    name: "long_range",
+    unit: "",
+    kind: Kind::Choice(&["off", "on"]),
+    default: Some(Setting::Choice("off")),
+    meaning: "on: hold flat-cut cloth together over long ways too, by ropes and tethers; for cloth that hardly stretches",
+};
+
+pub(super) const MAX_STRAIN: Parameter = Parameter {
+    name: "max_strain",
+    unit: "",
+    kind: Kind::Positive,
+    default: None,
+    meaning: "strain, either way, that edges are pushed back to, whatever the material; default: no limit",
+};
+
+/// What is aimed at is a little below what was asked for.
+const LIMIT_SHARE: f64 = 0.95;
+/// Substeps between two sweeps over edges that are beyond the limit.
+const LIMIT_EVERY: usize = 4;
+/// Sweeps in a round, and rounds at the end of a frame at most.
+const LIMIT_SWEEPS: usize = 4;
+const LIMIT_ROUNDS: usize = 16;
+/// Of these sweeps: three or four times fewer of them are needed than without.
+const LIMIT_RELAXATION: f64 = 1.6;
+
+/// The terms of a [`Help`], which follow from the model.
+struct Helpers {
+    reach: Option<Reach>,
+    /// Every edge, rigid beyond the limit.
+    limit: Option<Limit>,
+}
+
+struct Limit {
+    edges: Box<dyn Term>,
+    /// A projection that would move a vertex by less, in m, need not be made.
+    tolerance: f64,
+}
+
+impl Helpers {
+    fn new(help: Help, model: &Model) -> Self {
+        let limit = help.max_strain.map(|strain| {
+            let edge = |&(stencil, length): &([u32; 2], f64)| {
+                (stencil, SlackRest::new(length, 0.0, LIMIT_SHARE * strain, 1.0))
+            };
+            let shortest = model.edges.iter().map(|&(_, length)| length).fold(f64::INFINITY, f64::min);
+            let elements = model.edges.iter().map(edge).collect();
+            // Both ends move by half of what an edge is too long.
+            let tolerance = 0.5 * (1.0 - LIMIT_SHARE) * strain * shortest;
+            Limit { edges: Box::new(Batch::<SlackSpring, 2>::of(model.masses.len(), elements)), tolerance }
+        });
+        Self { reach: help.long_range.then(|| Reach::new(model)), limit }
+    }
+
+    /// The ropes, and after them the limit.
+    fn terms(&self) -> impl Iterator<Item = &(dyn Term + 'static)> {
+        let ropes = self.reach.iter().flat_map(|reach| &reach.ropes);
+        ropes.chain(self.limit.iter().map(|limit| &limit.edges)).map(|term| &**term)
     }
 }
 
@@ -58,14 +144,19 @@ pub(super) struct PositionBased<R: Real> {
     /// λ of all terms, one after the other, and where each begins.
     multipliers: Vec<R>,
     first_multipliers: Vec<usize>,
+    help: Help,
+    /// Made for the first frame.
+    helpers: Option<Helpers>,
+    /// Of the tethers.
+    tether_arms: Vec<Arm<R>>,
 }
 
 /// A solver with its sweeps, in the precision that the settings ask for.
 pub(super) fn build(settings: &Settings, single: Sweeps<f32>, double: Sweeps<f64>) -> Box<dyn Solver> {
-    let plan = Plan::read(settings);
+    let (plan, help) = (Plan::read(settings), Help::read(settings));
     match settings.choice("precision") {
-        Some("f64") => Box::new(PositionBased::new(double, plan)),
-        _ => Box::new(PositionBased::new(single, plan)),
+        Some("f64") => Box::new(PositionBased::new(double, plan, help)),
+        _ => Box::new(PositionBased::new(single, plan, help)),
     }
 }
 
@@ -93,6 +184,7 @@ where
             restraint: self.frame.restraint(),
             stages,
             stable_step: None,
+            quality: None,
         })
     }
 }
@@ -101,12 +193,35 @@ impl<R: Real> PositionBased<R>
 where
     dyn Term: Place<R>,
 {
-    pub(super) fn new(sweeps: Sweeps<R>, plan: Plan) -> Self {
-        Self { sweeps, plan, frame: Frame::default(), multipliers: Vec::new(), first_multipliers: Vec::new() }
+    pub(super) fn new(sweeps: Sweeps<R>, plan: Plan, help: Help) -> Self {
+        Self {
+            sweeps,
+            plan,
+            frame: Frame::default(),
+            multipliers: Vec::new(),
+            first_multipliers: Vec::new(),
+            help,
+            helpers: None,
+            tether_arms: Vec::new(),
+        }
+    }
+
+    /// Changes how many substeps the next frame has.
+    pub(super) fn set_substeps(&mut self, substeps: u32) {
+        self.plan.substeps = substeps;
+    }
+
+    /// Number of ropes and tethers, once there was a frame.
+    pub(super) fn long_range_count(&self) -> usize {
+        let reach = self.helpers.as_ref().and_then(|helpers| helpers.reach.as_ref());
+        reach.map_or(0, |reach| reach.tether_count() + reach.ropes.iter().map(|t| t.element_count()).sum::<usize>())
     }
 
     fn load(&mut self, model: &Model, state: &State, dt: f64) {
-        let arm_counts = model.terms.iter().map(|term| Place::<R>::arm_count(&**term));
+        let helpers = self.helpers.get_or_insert_with(|| Helpers::new(self.help, model));
+        self.tether_arms.resize(helpers.reach.as_ref().map_or(0, Reach::tether_count), Arm::default());
+        let terms = model.terms.iter().map(|term| &**term).chain(helpers.terms());
+        let arm_counts = terms.map(|term| Place::<R>::arm_count(term));
         self.frame.load(model, state, (dt, self.plan.substeps), arm_counts);
         self.first_multipliers.clear();
         let mut multipliers = 0;
@@ -146,6 +261,13 @@ where
         let first_multipliers = &self.first_multipliers;
         // SAFETY: a sweep gets and sets those of its own elements; shares of elements are the same in every sweep of a term.
         let multipliers = unsafe { Shared::new(&mut self.multipliers) };
+        // SAFETY: set at the start of a frame, got after a barrier.
+        let tether_arms = unsafe { Shared::new(&mut self.tether_arms) };
+        let none = Helpers { reach: None, limit: None };
+        let helpers = self.helpers.as_ref().unwrap_or(&none);
+        let help_arms = &first_arms[model.terms.len()..];
+        let rope_count = helpers.reach.as_ref().map_or(0, |reach| reach.ropes.len());
+        let beyond: [AtomicU64; LIMIT_ROUNDS] = Default::default();
         let outcome = Mutex::new((Stages::default(), 0.0_f64));
 
         context.team.run(context.threads, |worker| {
@@ -162,10 +284,44 @@ where
                 first: iteration == 0,
                 step,
                 iterations,
+                relaxation: 1.0,
+            };
+            // Rigid constraints need no multipliers.
+            let helping = |term: usize, relaxation: f64| Sweep {
+                particles: &arrays.particles,
+                previous: &arrays.previous,
+                origins: substep.origins,
+                arms: &arrays.arms,
+                first_arm: help_arms[term],
+                multipliers: None,
+                first_multiplier: 0,
+                first: true,
+                step,
+                iterations,
+                relaxation,
+            };
+            // Sweeps over all edges until none is beyond the limit.
+            let hold = |limit: &Limit, rounds: usize| {
+                for worst in &beyond[..rounds] {
+                    for _ in 0..LIMIT_SWEEPS {
+                        (sweeps.project)(&*limit.edges, worker, &helping(rope_count, LIMIT_RELAXATION));
+                    }
+                    let left = (sweeps.residual)(&*limit.edges, worker, &helping(rope_count, 1.0));
+                    // Numbers that are not negative have the order of their bits, and a maximum has no order at all.
+                    worst.fetch_max(left.to_bits(), Ordering::Relaxed);
+                    worker.barrier();
+                    if f64::from_bits(worst.load(Ordering::Relaxed)) <= limit.tolerance {
+                        break;
+                    }
+                }
             };
             if is_first {
-                for (term, &first) in model.terms.iter().zip(first_arms) {
-                    Place::<R>::place(&**term, worker, substep.origins, &arrays.arms, first);
+                let terms = model.terms.iter().map(|term| &**term).chain(helpers.terms());
+                for (term, &first) in terms.zip(first_arms) {
+                    Place::<R>::place(term, worker, substep.origins, &arrays.arms, first);
+                }
+                if let Some(reach) = &helpers.reach {
+                    reach.place(worker, substep.origins, &tether_arms);
                 }
                 worker.barrier();
                 watch.lap(&mut stages.update);
@@ -179,8 +335,21 @@ where
                 worker.barrier();
                 watch.lap(&mut stages.predict);
                 for iteration in 0..iterations {
+                    for (t, rope) in helpers.reach.iter().flat_map(|reach| &reach.ropes).enumerate() {
+                        (sweeps.project)(&**rope, worker, &helping(t, 1.0));
+                    }
                     for (t, term) in model.terms.iter().enumerate() {
                         (sweeps.project)(&**term, worker, &sweep(t, iteration, keep));
+                    }
+                    if let Some(reach) = &helpers.reach {
+                        reach.pull(worker, &arrays, pin_poses, &tether_arms);
+                    }
+                    match &helpers.limit {
+                        Some(limit) if s + 1 == substeps as usize => hold(limit, LIMIT_ROUNDS),
+                        Some(limit) if (s + 1) % LIMIT_EVERY == 0 => {
+                            (sweeps.project)(&*limit.edges, worker, &helping(rope_count, LIMIT_RELAXATION));
+                        }
+                        _ => {}
                     }
                     watch.lap(&mut stages.solve);
                     if !obstacles.is_empty() {

@@ -33,6 +33,8 @@ pub struct Sweep<'a, R: Real> {
     pub(super) step: f64,
     /// Iterations in a substep.
     pub(super) iterations: u32,
+    /// What of each correction is made; only `xpbd` without damping and multipliers asks.
+    pub(super) relaxation: f64,
 }
 
 /// One element, or as many as `S` has lanes.

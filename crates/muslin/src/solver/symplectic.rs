@@ -150,6 +150,7 @@ impl Solver for Symplectic {
             restraint: self.frame.restraint(),
             stages,
             stable_step: limit.is_finite().then_some(limit),
+            quality: None,
         })
     }
 }

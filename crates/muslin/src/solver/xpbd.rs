@@ -24,7 +24,7 @@
 //! [Macklin, Müller, Chentanez 2016, eq. 18 and 26], [Macklin et al. 2019, "Small Steps in Physics Simulation"].
 
 use super::particle::Bundle;
-use super::position_based::{self, Sweeps};
+use super::position_based::{self, LONG_RANGE, MAX_STRAIN, Sweeps};
 use super::sweep::{Element, Measure, Sweep, Visit};
 use super::{Need, PRECISION, SolverKind, iterations, substeps};
 use crate::energy::{Batch, Constraint, Energy, Multiplier, Term, WideRest};
@@ -38,7 +38,7 @@ pub const KIND: SolverKind = SolverKind {
         name: "xpbd",
         summary: "extended position-based dynamics with small steps: fast, stable, stiffness with a meaning",
         source: "Macklin, Müller, Chentanez 2016, XPBD; Macklin et al. 2019, Small Steps in Physics Simulation",
-        parameters: &[substeps(20), iterations(1), PRECISION],
+        parameters: &[substeps(20), iterations(1), PRECISION, LONG_RANGE, MAX_STRAIN],
         one_of: &[],
     },
     build: |settings| position_based::build(settings, sweeps(), sweeps()),
@@ -47,7 +47,7 @@ pub const KIND: SolverKind = SolverKind {
     needs: Need::Constraints,
 };
 
-fn sweeps<R: Real>() -> Sweeps<R>
+pub(super) fn sweeps<R: Real>() -> Sweeps<R>
 where
     dyn Term: Project<R>,
 {
@@ -117,6 +117,8 @@ where
         // Two loops, because the choice inside one costs a fifth of its speed.
         if law.step.damping > 0.0 || sweep.keeps_multipliers() {
             sweep.visit(self, worker, &law);
+        } else if sweep.relaxation != 1.0 {
+            sweep.visit(self, worker, &RelaxedLaw(law.step, sweep.relaxation));
         } else {
             sweep.visit(self, worker, &PlainLaw(Compliant { damping: 0.0, ..law.step }));
         }
@@ -140,6 +142,18 @@ impl<E: Energy<N>, R: Real, const N: usize> Visit<E, R, N> for PlainLaw {
         let row = E::row(rest, &element.x);
         let change = multiplier_step(&row, &element.w, None, self.0, || [Vec3::ZERO; N]);
         element.pull(|i| row.pull(i, change));
+    }
+}
+
+/// The same, with more or less than the whole correction.
+struct RelaxedLaw(Compliant, f64);
+
+impl<E: Energy<N>, R: Real, const N: usize> Visit<E, R, N> for RelaxedLaw {
+    #[inline(always)]
+    fn visit<S: Bundle<R>>(&self, rest: &E::Rest<S>, element: &mut Element<'_, S, N>) {
+        let row = E::row(rest, &element.x);
+        let change = multiplier_step(&row, &element.w, None, self.0, || [Vec3::ZERO; N]);
+        element.pull(|i| row.pull(i, change) * S::from_f64(self.1));
     }
 }
 

@@ -16,11 +16,15 @@
 //! ```
 
 mod adjacency;
+mod chart;
 mod coloring;
+mod hierarchy;
 mod ordering;
 
 pub use adjacency::Adjacency;
+pub(crate) use chart::Chart;
 pub use coloring::{Coloring, ColoringError, color, color_vertices};
+pub(crate) use hierarchy::coarsen;
 pub use ordering::{Ordering, locality_order};
 
 use crate::mesh::{EdgeTable, EdgeUses, Mesh, directed};

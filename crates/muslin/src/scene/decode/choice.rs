@@ -49,7 +49,7 @@ impl Family {
             key: "kind",
             default: "xpbd",
             entries: catalog::solvers().collect(),
-            promised: &["auto"],
+            promised: &[],
             promised_keys: &[],
             preset: None,
             solver: None,
@@ -155,8 +155,12 @@ impl Family {
     fn settings(&self, t: &mut Table<'_, '_>, entry: &'static Entry) -> Option<Settings> {
         let form = self.form(t, entry);
         let mut settings = Settings::default();
+        let nested = nested(t, entry);
         for parameter in entry.parameters {
-            let given = t.get(parameter.name).and_then(|v| v.setting(parameter.kind));
+            let given = match parameter.name.contains('.') {
+                true => nested.get(parameter.name),
+                false => t.get(parameter.name).and_then(|v| v.setting(parameter.kind)),
+            };
             let is_other_form = entry.one_of.contains(&parameter.name) && form != Some(parameter.name);
             let value = given.or_else(|| self.silent_value(parameter)).filter(|_| !is_other_form);
             if let Some(value) = value {
@@ -240,6 +244,24 @@ impl Family {
         t.key_error(K, format!("k is the stiffness of a PBD projection; solver {solver:?} takes {others}"));
         true
     }
+}
+
+/// The values of the parameters that stand in a table of their own, as `quality.motion` does.
+fn nested(t: &mut Table<'_, '_>, entry: &'static Entry) -> Settings {
+    let mut settings = Settings::default();
+    let split =
+        |parameter: &'static Parameter| parameter.name.split_once('.').map(|(table, key)| (table, key, parameter));
+    let mut all: Vec<_> = entry.parameters.iter().filter_map(split).collect();
+    while let Some(&(table, ..)) = all.first() {
+        t.section(table, |inner| {
+            for (_, key, parameter) in all.extract_if(.., |(name, ..)| *name == table) {
+                if let Some(value) = inner.get(key).and_then(|v| v.setting(parameter.kind)) {
+                    settings.set(parameter.name, value);
+                }
+            }
+        });
+    }
+    settings
 }
 
 /// What to say of a name that is in no list.

@@ -1,0 +1,62 @@
+//! Vertices that a scene selects.
+
+use crate::math::Vec3;
+use crate::mesh::{Bounds, Mesh};
+use crate::scene::{Select, Selection};
+
+/// Whether a selection says what it does when it selects every vertex.
+pub(crate) fn is_meant_for_all(selection: &Selection) -> bool {
+    !matches!(selection, Selection::Named(name) if *name != Select::All && *name != Select::Corners)
+}
+
+/// The vertices of a cloth that a selection names; `placed` is where they are at the start, in m.
+pub(crate) fn select(selection: &Selection, mesh: &Mesh, placed: &[Vec3<f64>]) -> Vec<u32> {
+    let all = 0..mesh.vertex_count() as u32;
+    match selection {
+        Selection::Vertices(list) => list.clone(),
+        Selection::Named(name) => select_named(*name, mesh),
+        Selection::Sphere { center, radius } => {
+            let center = Vec3::from(*center);
+            all.filter(|&v| (placed[v as usize] - center).norm() <= *radius).collect()
+        }
+        Selection::Box { min, max } => {
+            let inside = |p: Vec3<f64>| (0..3).all(|i| (min[i]..=max[i]).contains(&p.to_array()[i]));
+            all.filter(|&v| inside(placed[v as usize])).collect()
+        }
+    }
+}
+
+fn select_named(name: Select, mesh: &Mesh) -> Vec<u32> {
+    let Some(bounds) = mesh.bounds() else { return Vec::new() };
+    let extent = (0..3).map(|i| bounds.max[i] - bounds.min[i]).fold(0.0, f64::max);
+    // Meshes from files carry rounding; a millionth of the cloth is far below any cell.
+    let near = |axis: usize, value: f64| {
+        let at = move |v: &u32| (mesh.positions[*v as usize][axis] - value).abs() <= 1e-6 * extent;
+        (0..mesh.vertex_count() as u32).filter(at).collect()
+    };
+    match name {
+        Select::XMin => near(0, bounds.min[0]),
+        Select::XMax => near(0, bounds.max[0]),
+        Select::YMin => near(1, bounds.min[1]),
+        Select::YMax => near(1, bounds.max[1]),
+        Select::ZMin => near(2, bounds.min[2]),
+        Select::ZMax => near(2, bounds.max[2]),
+        Select::Corners => corners(mesh, &bounds),
+        Select::All => (0..mesh.vertex_count() as u32).collect(),
+    }
+}
+
+/// The vertices nearest to the four corners of the box around the mesh, seen from above.
+fn corners(mesh: &Mesh, bounds: &Bounds) -> Vec<u32> {
+    let nearest = |x: f64, z: f64| {
+        let distance = |p: &[f64; 3]| (p[0] - x) * (p[0] - x) + (p[2] - z) * (p[2] - z);
+        let order = |a: &(usize, f64), b: &(usize, f64)| a.1.total_cmp(&b.1);
+        mesh.positions.iter().map(distance).enumerate().min_by(order).map(|(v, _)| v as u32)
+    };
+    let (x, z) = ([bounds.min[0], bounds.max[0]], [bounds.min[2], bounds.max[2]]);
+    let mut corners: Vec<u32> =
+        [(0, 0), (1, 0), (0, 1), (1, 1)].iter().filter_map(|&(i, j)| nearest(x[i], z[j])).collect();
+    corners.sort_unstable();
+    corners.dedup();
+    corners
+}

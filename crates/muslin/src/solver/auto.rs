@@ -1,0 +1,445 @@
+//! `xpbd` with the settings that a quality needs, found from the scene and kept right while it runs.
+//!
+//! ```text
+//! quality.max_strain    no edge is left with more strain at the end of a frame
+//! quality.motion        e/L ≤ motion,  L the size of the largest cloth,
+//!                       e the distance (root mean square over vertices) to the converged motion that half a second leaves
+//! ```
+//!
+//! **What it chooses at the start.** Cloth that hardly stretches is held together over long ways by ropes and tethers (`reach.rs`); then the number
+//! of substeps depends neither on the mesh nor on the stiffness, only on how far a free fall bends a motion in a step:
+//!
+//! ```text
+//! h = motion / (SLOWNESS √(g/L))             SLOWNESS from sheets of 64² and 128² vertices hung by two corners
+//! ```
+//!
+//! Ropes do not stretch, so they are used where the material would hardly either: where the weight of a cloth over its stiffness, m g/Y, is a length of at most
+//! a quarter of `motion`. Softer cloth, and cloth whose rest shape is not flat, is swept without them, in steps of three times the
+//! longest stable one of an explicit scheme: beyond that one sweep leaves more than the material would give.
+//!
+//! **What it finds out as it goes.** In some windows of half a second a second cloth, the twin, runs along from the same state with half the substeps. The error
+//! of a step is about proportional to its length, so their distance at the end of a frame estimates that of the run to the converged motion; the largest of a
+//! window decides how many substeps the next ones get. Where more substeps have not brought the two closer, the motion depends on more than the step (as that
+//! of a flag does), and the number stays.
+//!
+//! A frame that leaves an edge beyond the limit of strain, as the jerk at the end of a fall may, is computed again with twice the substeps, up to eight times as
+//! many, while that helps; if many frames are, the number grows for all.
+//!
+//! What is known is carried in `State::history`, so that a resumed run has the same bits.
+//!
+//! `residual` in the report: as for `xpbd`.
+
+use super::position_based::{Help, Plan, PositionBased};
+use super::{Context, MOST_SUBSTEPS, Need, Quality, Solver, SolverKind, Stages, StepError, StepReport, explicit, xpbd};
+use crate::math::Vec3;
+use crate::model::Model;
+use crate::parameter::{Entry, Kind, Parameter, Setting, Settings};
+use crate::state::State;
+
+/// The scene's `auto`.
+pub const KIND: SolverKind = SolverKind {
+    entry: Entry {
+        name: "auto",
+        summary: "the cheapest settings of xpbd that hold a strain and a motion, which it measures as it goes",
+        source: "Kim, Chentanez, Müller 2012, Long Range Attachments; Provot 1995 for the limit of strain; Richardson 1911",
+        parameters: &[STRAIN, MOTION],
+        one_of: &[],
+    },
+    build: |settings| Box::new(Auto::new(settings)),
+    reads_k: false,
+    reads_damping: true,
+    needs: Need::Constraints,
+};
+
+const STRAIN: Parameter = Parameter {
+    name: "quality.max_strain",
+    unit: "",
+    kind: Kind::Number { min: 1e-4, max: 1.0 },
+    default: Some(Setting::Number(0.01)),
+    meaning: "strain, either way, that edges are left with at most, whatever the material",
+};
+
+const MOTION: Parameter = Parameter {
+    name: "quality.motion",
+    unit: "",
+    kind: Kind::Number { min: 1e-4, max: 0.5 },
+    default: Some(Setting::Number(0.01)),
+    meaning: "distance to the converged motion after half a second, as a part of the cloth's size",
+};
+
+/// See above; a sheet of 1 m with 24 substeps a frame of 1/60 s is 1 cm off.
+const SLOWNESS: f64 = 4.7;
+/// Of the time that a window has, in s.
+const WINDOW: f64 = 0.5;
+/// Frames of a window at most.
+const MOST_FRAMES: u32 = 240;
+/// Windows with a twin: the first so many, and then one of so many.
+const FIRST_WINDOWS: u32 = 2;
+const WINDOW_EVERY: u32 = 8;
+/// Without ropes: steps over the longest stable one.
+const BEYOND_STABLE: f64 = 3.0;
+/// Substeps of a frame at least; what a collision between two of them may be off by grows with their length.
+const FEWEST: u32 = 8;
+/// Where nothing is known about the stability of the cloth: it has rigid parts.
+const RIGID_SUBSTEPS: u32 = 160;
+/// Over what it begins with at most.
+const MOST_GROWTH: u32 = 8;
+/// Part of the motion that is aimed at, so that noise does not make it pass the limit.
+const AIM: f64 = 0.7;
+/// More substeps have to bring the estimate below this part of what it was.
+const GAIN: f64 = 0.85;
+/// Frames of a window, as a part, that may be computed again.
+const MOST_STRAINED: f64 = 0.1;
+/// Substeps of a frame that is computed again, over those of the others, at most.
+const MOST_REPEATED: u32 = 8;
+/// Computing a frame again has to bring the strain below this part of what it was.
+const STRAIN_GAIN: f64 = 0.75;
+/// Frames in which none is computed again after that was in vain.
+const PATIENCE: u32 = 60;
+/// Numbers that are carried, as vectors.
+const HEADER: usize = 4;
+
+struct Auto {
+    max_strain: f64,
+    motion: f64,
+    /// Made for the first frame.
+    engines: Option<Engines>,
+}
+
+/// Two solvers of the same settings, and what was found out about the model.
+struct Engines {
+    main: PositionBased<f32>,
+    twin: PositionBased<f32>,
+    twin_state: State,
+    /// Where the frame began.
+    before: State,
+    start: Start,
+}
+
+/// What the scene alone says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Start {
+    long_range: bool,
+    substeps: u32,
+    /// L, in m.
+    size: f64,
+}
+
+/// What is carried from frame to frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Memory {
+    substeps: u32,
+    /// Windows that are over, and frames of this one.
+    window: u32,
+    frame: u32,
+    /// Frames of this window that were computed again.
+    strained: u32,
+    /// Frames to come in which none is.
+    patience: u32,
+    /// Whether a twin runs along.
+    is_measured: bool,
+    /// The largest distance to it in this window, in m.
+    distance: f64,
+    /// The last estimate, in m, and with how many substeps it was made; zero before the first.
+    estimate: f64,
+    estimated_with: u32,
+    /// Whether more substeps did not help.
+    is_settled: bool,
+}
+
+impl Memory {
+    fn new(start: Start) -> Self {
+        Self {
+            substeps: start.substeps,
+            window: 0,
+            frame: 0,
+            strained: 0,
+            patience: 0,
+            is_measured: false,
+            distance: 0.0,
+            estimate: 0.0,
+            estimated_with: 0,
+            is_settled: false,
+        }
+    }
+
+    /// From the first vectors of a history.
+    fn read(history: &[Vec3<f64>]) -> Option<Self> {
+        let [a, b, c, d, ..] = history else { return None };
+        Some(Self {
+            substeps: a.x as u32,
+            window: a.y as u32,
+            frame: a.z as u32,
+            strained: b.x as u32,
+            is_measured: b.y != 0.0,
+            distance: b.z,
+            estimate: c.x,
+            estimated_with: c.y as u32,
+            is_settled: c.z != 0.0,
+            patience: d.x as u32,
+        })
+    }
+
+    fn write(self) -> [Vec3<f64>; HEADER] {
+        let yes = |is: bool| f64::from(u8::from(is));
+        [
+            Vec3::new(f64::from(self.substeps), f64::from(self.window), f64::from(self.frame)),
+            Vec3::new(f64::from(self.strained), yes(self.is_measured), self.distance),
+            Vec3::new(self.estimate, f64::from(self.estimated_with), yes(self.is_settled)),
+            Vec3::new(f64::from(self.patience), 0.0, 0.0),
+        ]
+    }
+
+    /// The last estimate, or what this window has shown so far if that is more, in m.
+    fn known_distance(&self) -> Option<f64> {
+        let is_known = self.estimated_with > 0 || self.is_measured;
+        is_known.then(|| self.distance.max(self.estimate))
+    }
+
+    /// What a window of `frames` frames has shown.
+    fn conclude(&mut self, frames: u32, aim: f64, most: u32) {
+        if self.is_measured {
+            let grew = self.estimated_with > 0 && self.substeps > self.estimated_with;
+            if grew && self.distance > GAIN * self.estimate {
+                self.is_settled = true;
+                self.substeps = self.estimated_with;
+            } else {
+                (self.estimate, self.estimated_with) = (self.distance, self.substeps);
+                let factor = (self.distance / aim).clamp(0.75, 2.0);
+                // A little below the aim is where it should be.
+                let is_near = (0.6..=1.0).contains(&factor);
+                if !is_near && !(self.is_settled && factor > 1.0) {
+                    self.substeps = (f64::from(self.substeps) * factor).ceil() as u32;
+                }
+            }
+        }
+        if f64::from(self.strained) > MOST_STRAINED * f64::from(frames) {
+            self.substeps += self.substeps.div_ceil(4);
+        }
+        self.substeps = self.substeps.clamp(FEWEST, most);
+        (self.frame, self.strained, self.is_measured, self.distance) = (0, 0, false, 0.0);
+        self.window += 1;
+    }
+}
+
+impl Start {
+    fn find(model: &Model, motion: f64, dt: f64) -> Self {
+        let size = model.cloths.iter().map(|cloth| extent(&cloth.mesh)).fold(0.0, f64::max);
+        let gravity = model.gravity.norm().max(1.0);
+        let allowed = motion * size;
+        // Where a hand or the wind pulls, the weight is a measure of that too.
+        let is_stiff = model.cloths.iter().all(|cloth| cloth.mass * gravity <= 0.25 * allowed * cloth.stiffness);
+        let is_taut = model.cloths.iter().all(|cloth| cloth.slack == 0.0);
+        let is_flat = model.cloths.iter().all(|cloth| super::reach::is_flat(cloth));
+        let step = motion / (SLOWNESS * (gravity / size.max(1e-9)).sqrt());
+        let with_ropes = substeps_of(dt, step);
+        let without = || {
+            let stable = explicit::stable_step(model, &Settings::default(), dt);
+            stable.map_or(RIGID_SUBSTEPS, |stable| substeps_of(dt, BEYOND_STABLE * stable))
+        };
+        let long_range = is_stiff && is_taut && is_flat;
+        let substeps = if long_range { with_ropes } else { without().max(with_ropes) };
+        Self { long_range, substeps, size }
+    }
+
+    fn most(&self) -> u32 {
+        self.substeps.saturating_mul(MOST_GROWTH).min(MOST_SUBSTEPS as u32)
+    }
+}
+
+fn substeps_of(dt: f64, step: f64) -> u32 {
+    // A cast of a float stays within the range.
+    ((dt / step).ceil() as u32).clamp(FEWEST, MOST_SUBSTEPS as u32)
+}
+
+/// The longest side of the box around a rest shape, in m.
+fn extent(mesh: &crate::mesh::Mesh) -> f64 {
+    mesh.bounds().map_or(0.0, |b| (0..3).map(|i| b.max[i] - b.min[i]).fold(0.0, f64::max))
+}
+
+impl Auto {
+    fn new(settings: &Settings) -> Self {
+        let number = |parameter: &Parameter, default| settings.number(parameter.name).unwrap_or(default);
+        Self { max_strain: number(&STRAIN, 0.01), motion: number(&MOTION, 0.01), engines: None }
+    }
+
+    fn engines(&mut self, model: &Model, dt: f64) -> &mut Engines {
+        let Self { max_strain, motion, engines } = self;
+        engines.get_or_insert_with(|| {
+            let start = Start::find(model, *motion, dt);
+            let help = Help { long_range: start.long_range, max_strain: Some(*max_strain) };
+            let engine = || {
+                let plan = Plan { substeps: start.substeps, iterations: 1 };
+                PositionBased::new(xpbd::sweeps(), plan, help)
+            };
+            let twin_state = State { positions: Vec::new(), velocities: Vec::new(), time: 0.0, history: Vec::new() };
+            Engines { main: engine(), twin: engine(), before: twin_state.clone(), twin_state, start }
+        })
+    }
+}
+
+impl Solver for Auto {
+    fn advance(&mut self, context: &Context<'_>, state: &mut State, dt: f64) -> Result<StepReport, StepError> {
+        let (max_strain, motion) = (self.max_strain, self.motion);
+        let engines = self.engines(context.model, dt);
+        let start = engines.start;
+        let count = state.positions.len();
+        let mut memory = Memory::read(&state.history).unwrap_or_else(|| Memory::new(start));
+        let frames = (WINDOW / dt).ceil().clamp(1.0, f64::from(MOST_FRAMES)) as u32;
+        let is_twin_known = state.history.len() == HEADER + 2 * count;
+        if memory.frame == 0 {
+            memory.is_measured = memory.window < FIRST_WINDOWS || memory.window.is_multiple_of(WINDOW_EVERY);
+        } else {
+            memory.is_measured &= is_twin_known;
+        }
+        if memory.is_measured {
+            engines.follow(state, memory.frame > 0);
+        }
+        let mut report = engines.advance_main(context, state, dt, max_strain, &mut memory)?;
+        if memory.is_measured {
+            memory.is_measured = engines.advance_twin(context, memory.substeps, dt);
+        }
+        if memory.is_measured {
+            memory.distance = memory.distance.max(distance(&state.positions, &engines.twin_state.positions));
+        }
+        memory.frame += 1;
+        report.quality = Some(Quality {
+            long_range: u64::try_from(engines.main.long_range_count()).unwrap_or(u64::MAX),
+            motion: memory.known_distance().map(|distance| distance / start.size.max(f64::MIN_POSITIVE)),
+            is_settled: memory.is_settled,
+        });
+        if memory.frame >= frames {
+            memory.conclude(frames, AIM * motion * start.size, start.most());
+        }
+        state.history.clear();
+        state.history.extend(memory.write());
+        if memory.is_measured {
+            state.history.extend(&engines.twin_state.positions);
+            state.history.extend(&engines.twin_state.velocities);
+        }
+        Ok(report)
+    }
+}
+
+impl Engines {
+    /// Puts the twin where it was, as the history says, or else where the cloth is.
+    fn follow(&mut self, state: &State, is_known: bool) {
+        let count = state.positions.len();
+        let (positions, velocities) = if is_known {
+            state.history[HEADER..].split_at(count)
+        } else {
+            (&state.positions[..], &state.velocities[..])
+        };
+        let twin = &mut self.twin_state;
+        twin.positions.clear();
+        twin.positions.extend_from_slice(positions);
+        twin.velocities.clear();
+        twin.velocities.extend_from_slice(velocities);
+        twin.time = state.time;
+    }
+
+    /// Advances the cloth, again with more substeps where an edge is left beyond the limit. On an error `state` is as it was.
+    fn advance_main(
+        &mut self,
+        context: &Context<'_>,
+        state: &mut State,
+        dt: f64,
+        max_strain: f64,
+        memory: &mut Memory,
+    ) -> Result<StepReport, StepError> {
+        copy(state, &mut self.before);
+        let (mut stages, mut strain_before, mut factor) = (Stages::default(), f64::INFINITY, 1);
+        loop {
+            self.main.set_substeps(memory.substeps.saturating_mul(factor).min(MOST_SUBSTEPS as u32));
+            let report = self.main.advance(context, state, dt)?;
+            stages.add(&report.stages);
+            let strain = largest_strain(context.model, &state.positions);
+            let is_in_vain = strain > STRAIN_GAIN * strain_before;
+            if strain > max_strain && is_in_vain {
+                memory.patience = PATIENCE + 1;
+            }
+            if strain <= max_strain || is_in_vain || memory.patience > 0 || factor >= MOST_REPEATED {
+                memory.patience = memory.patience.saturating_sub(1);
+                memory.strained += u32::from(factor > 1);
+                return Ok(StepReport { stages, ..report });
+            }
+            copy(&self.before, state);
+            (strain_before, factor) = (strain, 2 * factor);
+        }
+    }
+
+    /// Advances the twin; whether it could.
+    fn advance_twin(&mut self, context: &Context<'_>, substeps: u32, dt: f64) -> bool {
+        self.twin.set_substeps(substeps.div_ceil(2));
+        self.twin.advance(context, &mut self.twin_state, dt).is_ok()
+    }
+}
+
+/// Copies positions, velocities and time, and leaves the history.
+fn copy(from: &State, to: &mut State) {
+    to.positions.clone_from(&from.positions);
+    to.velocities.clone_from(&from.velocities);
+    to.time = from.time;
+}
+
+/// Root mean square, in m.
+fn distance(a: &[Vec3<f64>], b: &[Vec3<f64>]) -> f64 {
+    let sum: f64 = a.iter().zip(b).map(|(a, b)| (*a - *b).norm_squared()).sum();
+    (sum / a.len().max(1) as f64).sqrt()
+}
+
+/// Of all edges, either way.
+fn largest_strain(model: &Model, positions: &[Vec3<f64>]) -> f64 {
+    let strain =
+        |&([a, b], rest): &([u32; 2], f64)| ((positions[b as usize] - positions[a as usize]).norm() / rest - 1.0).abs();
+    model.edges.iter().map(strain).fold(0.0, f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn memory(substeps: u32) -> Memory {
+        Memory::new(Start { long_range: true, substeps, size: 1.0 })
+    }
+
+    #[test]
+    fn what_is_carried_comes_back() {
+        let kept = Memory { window: 3, frame: 7, strained: 2, is_measured: true, distance: 0.25, ..memory(31) };
+        let kept = Memory { estimate: 0.5, estimated_with: 12, is_settled: true, ..kept };
+        assert_eq!(Memory::read(&kept.write()), Some(kept));
+        assert_eq!(Memory::read(&[]), None);
+    }
+
+    #[test]
+    fn a_window_that_is_too_far_off_asks_for_more_and_a_good_one_for_less() {
+        let far = |distance| {
+            let mut memory = Memory { is_measured: true, distance, ..memory(40) };
+            memory.conclude(30, 0.01, 1000);
+            memory.substeps
+        };
+        assert_eq!([far(0.1), far(0.015), far(0.008), far(0.001)], [80, 60, 40, 30]);
+    }
+
+    #[test]
+    fn substeps_that_do_not_help_are_given_up() {
+        let mut memory = Memory { is_measured: true, distance: 0.1, ..memory(40) };
+        memory.conclude(30, 0.01, 1000);
+        (memory.is_measured, memory.distance) = (true, 0.095);
+        memory.conclude(30, 0.01, 1000);
+        assert_eq!((memory.substeps, memory.is_settled), (40, true));
+        (memory.is_measured, memory.distance) = (true, 0.2);
+        memory.conclude(30, 0.01, 1000);
+        assert_eq!(memory.substeps, 40, "and not asked for again");
+    }
+
+    #[test]
+    fn many_strained_frames_ask_for_more_too() {
+        let mut memory = Memory { strained: 4, ..memory(40) };
+        memory.conclude(30, 0.01, 1000);
+        assert_eq!(memory.substeps, 50);
+        let mut memory = Memory { strained: 3, ..self::memory(40) };
+        memory.conclude(30, 0.01, 1000);
+        assert_eq!(memory.substeps, 40);
+    }
+}
