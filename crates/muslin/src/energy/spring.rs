@@ -38,7 +38,7 @@ use super::{
     Batch, Blocks, Energy, EnergyKind, Forms, PairRow, Pull, Requirement, Row, Site, Stiffness, Term, energy_of,
     force_of,
 };
-use crate::math::{Mat3, Scalar, Vec3};
+use crate::math::{Mat3, Scalar, Vec3, each};
 use crate::parameter::{Entry, Kind, Parameter, Setting, Settings};
 
 /// One spring per edge.
@@ -198,6 +198,7 @@ impl Energy<2> for Spring {
         energy_of(c * c, rest.compliance)
     }
 
+    #[inline(always)]
     fn gradient<S: Scalar>(rest: &Rest<S>, x: &[Vec3<S>; 2]) -> [Vec3<S>; 2] {
         let row = Self::row(rest, x);
         let force = row.direction * force_of(row.value, rest.compliance);
@@ -291,9 +292,14 @@ impl Energy<2> for SlackSpring {
         energy_of(c * c, rest.compliance)
     }
 
+    #[inline(always)]
     fn gradient<S: Scalar>(rest: &SlackRest<S>, x: &[Vec3<S>; 2]) -> [Vec3<S>; 2] {
         let row = Self::row(rest, x);
-        row.gradient.map(|g| g * force_of(row.value, rest.compliance))
+        each(
+            row.gradient,
+            #[inline(always)]
+            |g| g * force_of(row.value, rest.compliance),
+        )
     }
 
     #[inline(always)]

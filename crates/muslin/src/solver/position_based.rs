@@ -75,7 +75,7 @@ where
 {
     fn advance(&mut self, context: &Context<'_>, state: &mut State, dt: f64) -> Result<StepReport, StepError> {
         let start = context.clock.seconds();
-        self.load(context.model, state, dt);
+        self.load(context.model, state, dt, context.team.is_wide());
         let loaded = context.clock.seconds();
         let (mut stages, residual) = self.run(context, dt)?;
         let solved = context.clock.seconds();
@@ -105,8 +105,8 @@ where
         Self { sweeps, plan, frame: Frame::default(), multipliers: Vec::new(), first_multipliers: Vec::new() }
     }
 
-    fn load(&mut self, model: &Model, state: &State, dt: f64) {
-        let arm_counts = model.terms.iter().map(|term| Place::<R>::arm_count(&**term));
+    fn load(&mut self, model: &Model, state: &State, dt: f64, is_wide: bool) {
+        let arm_counts = model.terms.iter().map(|term| Place::<R>::arm_count(&**term, is_wide));
         self.frame.load(model, state, (dt, self.plan.substeps), arm_counts);
         self.first_multipliers.clear();
         let mut multipliers = 0;
@@ -152,12 +152,12 @@ where
             let mut stages = Stages::default();
             let mut watch = Stopwatch::new(context.clock, worker.leads());
             let sweep = |term: usize, iteration: u32, keep: bool| Sweep {
-                particles: &arrays.particles,
-                previous: &arrays.previous,
+                particles: arrays.particles,
+                previous: arrays.previous,
                 origins: substep.origins,
-                arms: &arrays.arms,
+                arms: arrays.arms,
                 first_arm: first_arms[term],
-                multipliers: keep.then_some(&multipliers),
+                multipliers: keep.then_some(multipliers),
                 first_multiplier: first_multipliers[term],
                 first: iteration == 0,
                 step,
