@@ -147,6 +147,7 @@ pub(crate) trait Bundled: Real<Wide: Bundle<Self>> {
     /// In the widest registers that a processor may have.
     type Widest: Bundle<Self>;
     /// Whether these are wider than those that every processor has.
+    #[cfg(target_arch = "x86_64")]
     const HAS_WIDER: bool = Self::Widest::LANES > Self::Wide::LANES;
 
     /// How many elements are swept at once.
