@@ -28,6 +28,8 @@ pub struct Team {
     /// `None` for a team of one, which runs on the caller's thread (and on targets without threads).
     pool: Option<rayon::ThreadPool>,
     size: usize,
+    /// Only where the processor has AVX2.
+    is_wide: bool,
 }
 
 impl Team {
@@ -58,12 +60,23 @@ impl Team {
         }
         let pool = build(rayon::ThreadPoolBuilder::new().num_threads(size))
             .map_err(|e| TeamError { threads: size, reason: e.to_string() })?;
-        Ok(Self { pool: Some(pool), size })
+        Ok(Self { pool: Some(pool), size, ..Self::solo() })
     }
 
     /// A team of one.
     pub fn solo() -> Self {
-        Self { pool: None, size: 1 }
+        Self { pool: None, size: 1, is_wide: has_wide_registers() }
+    }
+
+    /// The same, with registers of four numbers even where there are wider ones. No result depends on it.
+    #[must_use]
+    pub fn narrow(self) -> Self {
+        Self { is_wide: false, ..self }
+    }
+
+    /// Whether sweeps in single precision use registers of eight numbers.
+    pub fn is_wide(&self) -> bool {
+        self.is_wide
     }
 
     /// Number of threads.
@@ -83,19 +96,28 @@ impl Team {
                 pool.broadcast(|context| {
                     if context.index() < active {
                         let _guard = ReleaseOnPanic(&barrier);
-                        stages(&Worker { index: context.index(), barrier: &barrier });
+                        stages(&Worker { index: context.index(), barrier: &barrier, is_wide: self.is_wide });
                     }
                 });
             }
-            _ => stages(&Worker { index: 0, barrier: &barrier }),
+            _ => stages(&Worker { index: 0, barrier: &barrier, is_wide: self.is_wide }),
         }
     }
+}
+
+/// Whether the processor has AVX2. Every thread of a process has the same instructions.
+fn has_wide_registers() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return std::arch::is_x86_feature_detected!("avx2");
+    #[cfg(not(target_arch = "x86_64"))]
+    return false;
 }
 
 /// One thread of a running team.
 pub struct Worker<'a> {
     index: usize,
     barrier: &'a Barrier,
+    is_wide: bool,
 }
 
 /// Below this many items a sweep is not worth sharing: a barrier costs about as much.
@@ -105,6 +127,12 @@ impl Worker<'_> {
     /// Whether this is the thread that keeps the books.
     pub fn leads(&self) -> bool {
         self.index == 0
+    }
+
+    /// Whether to use registers of eight numbers: only if the processor has AVX2.
+    #[inline(always)]
+    pub fn is_wide(&self) -> bool {
+        self.is_wide
     }
 
     /// This thread's part of `items`: contiguous, disjoint from the others', together the whole.
@@ -279,6 +307,51 @@ impl<'a, T: Copy> Shared<'a, T> {
         unsafe { *(*self.items.add(index)).get() = item }
     }
 
+    /// Where the item of a spot is.
+    ///
+    /// # Safety
+    /// As for [`get_at`](Self::get_at).
+    #[inline(always)]
+    unsafe fn at<U>(&self, spot: Spot<U>) -> *mut T {
+        const { assert!(size_of::<T>().is_multiple_of(size_of::<U>()), "items as large, or a multiple") };
+        let place = spot.units as usize * (size_of::<T>() / size_of::<U>());
+        debug_assert!(place < self.length * Spot::<T>::UNITS, "item out of range");
+        // SAFETY: in range by the caller's promise.
+        unsafe { UnsafeCell::raw_get(self.items.cast::<[u8; UNIT]>().add(place).cast::<UnsafeCell<T>>()) }
+    }
+
+    /// Reads the item at a spot without looking whether there is one.
+    ///
+    /// # Safety
+    /// `spot` must have been made of an index below [`len`](Self::len).
+    #[inline(always)]
+    pub(crate) unsafe fn get_at<U>(&self, spot: Spot<U>) -> T {
+        // SAFETY: by the caller's promise; no other worker sets it now, by the promise of `new`.
+        unsafe { *self.at(spot) }
+    }
+
+    /// Writes the item at a spot without looking whether there is room.
+    ///
+    /// # Safety
+    /// As for [`get_at`](Self::get_at).
+    #[inline(always)]
+    pub(crate) unsafe fn set_at<U>(&self, spot: Spot<U>, item: T) {
+        // SAFETY: by the caller's promise; no other worker reads or sets it, by the promise of `new`.
+        unsafe { *self.at(spot) = item }
+    }
+
+    /// Reads several items that follow each other, without looking whether there are as many.
+    ///
+    /// # Safety
+    /// `index + COUNT` must not be beyond [`len`](Self::len).
+    #[inline(always)]
+    pub unsafe fn get_run<const COUNT: usize>(&self, index: usize) -> [T; COUNT] {
+        debug_assert!(index + COUNT <= self.length, "items out of range");
+        // SAFETY: in range by the caller's promise; no other worker sets them now, by the promise of `new`; an array has the
+        // alignment of its items.
+        unsafe { *self.items.add(index).cast::<[T; COUNT]>() }
+    }
+
     /// Reads one item.
     #[inline(always)]
     pub fn get(&self, index: usize) -> T {
@@ -296,6 +369,35 @@ impl<'a, T: Copy> Shared<'a, T> {
     }
 }
 
+/// How many bytes a processor can multiply an index by, at no cost.
+const UNIT: usize = 8;
+
+/// An index of a slice of `T`, multiplied already: that saves an instruction wherever it is followed, in loops that do little else.
+pub(crate) struct Spot<T> {
+    units: u32,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T> Clone for Spot<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T> Copy for Spot<T> {}
+
+impl<T> Spot<T> {
+    const UNITS: usize = size_of::<T>() / UNIT;
+
+    /// Of an index.
+    pub(crate) fn new(index: u32) -> Self {
+        const { assert!(size_of::<T>().is_multiple_of(UNIT), "items of whole units") };
+        // A hundred million vertices are beyond every memory.
+        let units =
+            (index as usize * Self::UNITS).try_into().unwrap_or_else(|_| unreachable!("an index beyond memory"));
+        Self { units, of: PhantomData }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -305,8 +407,9 @@ mod tests {
         for size in [1, 2, 3, 8] {
             let barrier = Barrier::new(size);
             for items in [0..0, 5..6, 7..300, 0..100_003] {
-                let parts: Vec<_> =
-                    (0..size).map(|index| Worker { index, barrier: &barrier }.share(items.clone())).collect();
+                let parts: Vec<_> = (0..size)
+                    .map(|index| Worker { index, barrier: &barrier, is_wide: false }.share(items.clone()))
+                    .collect();
                 let joined: Vec<usize> = parts.into_iter().flatten().collect();
                 assert_eq!(joined, items.collect::<Vec<_>>());
             }

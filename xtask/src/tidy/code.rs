@@ -14,7 +14,16 @@ const UNSAFE_ALLOWED: &[(&str, &str)] = &[
         "crates/muslin/src/parallel.rs",
         "threads share slices that a colouring or a fixed split makes disjoint, which the borrow checker cannot see",
     ),
-    ("crates/muslin/src/solver/frame.rs", "opens the arrays of a frame to the threads, once, with the argument"),
+    (
+        "crates/muslin/src/math/eight.rs",
+        "instructions that not every processor has, asked for where it was seen to have them",
+    ),
+    ("crates/muslin/src/solver/particle.rs", "skips bounds checks that sweeps made when they began"),
+    ("crates/muslin/src/solver/quadratic.rs", "skips bounds checks that were made when it was built"),
+    (
+        "crates/muslin/src/solver/frame.rs",
+        "opens the arrays of a frame to the threads, once, with the argument; enters code for AVX2",
+    ),
     (
         "crates/muslin/src/solver/position_based.rs",
         "opens the multipliers to the threads, which have shares of the elements of a colour",

@@ -34,7 +34,7 @@ use super::membrane::{Symmetric, Tangent, at_corners, deformation, rest_weights,
 use super::spring::{self, Spring};
 use super::stiffness::{DAMPING, modulus, physical};
 use super::{Batch, Blocks, Energy, EnergyKind, Forms, Row, Site, Term, energy_of, force_of};
-use crate::math::{Mat3, Scalar, Vec3};
+use crate::math::{Mat3, Scalar, Vec3, each};
 use crate::parameter::{Entry, Settings};
 
 /// Three conditions per triangle.
@@ -194,9 +194,14 @@ impl Energy<3> for BaraffWitkin {
         energy_of(c * c, rest.compliance)
     }
 
+    #[inline(always)]
     fn gradient<S: Scalar>(rest: &Rest<S>, x: &[Vec3<S>; 3]) -> [Vec3<S>; 3] {
         let row = Self::row(rest, x);
-        row.gradient.map(|g| g * force_of(row.value, rest.compliance))
+        each(
+            row.gradient,
+            #[inline(always)]
+            |g| g * force_of(row.value, rest.compliance),
+        )
     }
 
     #[inline(always)]

@@ -1,20 +1,29 @@
 //! All elements of one model on one cloth.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use super::stiffness::DAMPING;
 use super::{Energy, Site, Stiffness};
-use crate::math::{Lanes, Real, Scalar, Vec3};
+#[cfg(target_arch = "x86_64")]
+use crate::math::Eight;
+use crate::math::{Lanes, Scalar, Vec3};
+use crate::parallel::Spot;
 use crate::parameter::Settings;
-use crate::solver::{Elastic, Flow, Place, pbd, projective, vbd, xpbd};
+use crate::solver::{Elastic, Flow, Particle, Place, pbd, projective, vbd, xpbd};
 use crate::topology::color;
 
 /// The elements of one model, sorted by colour: elements of a colour share no vertex.
 pub struct Batch<E: Energy<N>, const N: usize> {
     stencils: Vec<[u32; N]>,
+    /// The same for the fast sweeps, made when the first one comes.
+    spots: OnceLock<Vec<[Spot<Particle<f32>>; N]>>,
     rest: Vec<E::Rest<f64>>,
-    /// The same for the fast sweeps: the elements of each colour, four at a time; what is left over is not here.
-    rest_wide: Vec<E::Rest<Lanes>>,
+    /// As many as a sweep takes at once, made when the first one comes: the elements of each colour, four or eight at a time; what is left over is
+    /// not here.
+    rest_by_four: OnceLock<Vec<E::Rest<Lanes>>>,
+    #[cfg(target_arch = "x86_64")]
+    rest_by_eight: OnceLock<Vec<E::Rest<Eight>>>,
     colors: Vec<Range<usize>>,
     vertex_count: usize,
     projection: Option<f64>,
@@ -43,9 +52,11 @@ impl<E: Energy<N>, const N: usize> Batch<E, N> {
         }
         let in_color_order = |e: &u32| &elements[*e as usize];
         let rest: Vec<E::Rest<f64>> = coloring.order.iter().map(|e| in_color_order(e).1).collect();
-        let bundles = |color: &Range<usize>| rest[color.clone()].chunks_exact(Lanes::LANES).map(|four| E::cast(four));
         Self {
-            rest_wide: coloring.ranges.iter().flat_map(|color| bundles(color).collect::<Vec<_>>()).collect(),
+            spots: OnceLock::new(),
+            rest_by_four: OnceLock::new(),
+            #[cfg(target_arch = "x86_64")]
+            rest_by_eight: OnceLock::new(),
             stencils: coloring.order.iter().map(|e| in_color_order(e).0).collect(),
             rest,
             colors: coloring.ranges,
@@ -58,6 +69,11 @@ impl<E: Energy<N>, const N: usize> Batch<E, N> {
     /// Vertices of each element.
     pub fn stencils(&self) -> &[[u32; N]] {
         &self.stencils
+    }
+
+    /// The same, as the fast sweeps follow them.
+    pub(crate) fn spots(&self) -> &[[Spot<Particle<f32>>; N]] {
+        self.spots.get_or_init(|| self.stencils.iter().map(|stencil| stencil.map(Spot::new)).collect())
     }
 
     /// Rest data of each element.
@@ -80,21 +96,34 @@ impl<E: Energy<N>, const N: usize> Batch<E, N> {
         self.damping
     }
 
+    /// The rest data of the full bundles of every colour.
+    fn bundles<S: Scalar>(&self) -> Vec<E::Rest<S>> {
+        let elements = |color: &Range<usize>| self.rest[color.clone()].chunks_exact(S::LANES);
+        self.colors.iter().flat_map(elements).map(|bundle| E::cast(bundle)).collect()
+    }
+
     /// Length a state must have.
     pub fn vertex_count(&self) -> usize {
         self.vertex_count
     }
 }
 
-/// The rest data of a batch, as many elements side by side as a sweep in the precision `R` takes at once.
-pub trait WideRest<R: Real, E: Energy<N>, const N: usize> {
+/// The rest data of a batch, as many elements side by side as `S` has lanes.
+pub trait WideRest<S: Scalar, E: Energy<N>, const N: usize> {
     /// The full bundles of every colour, one colour after the other.
-    fn wide_rest(&self) -> &[E::Rest<R::Wide>];
+    fn wide_rest(&self) -> &[E::Rest<S>];
 }
 
-impl<E: Energy<N>, const N: usize> WideRest<f32, E, N> for Batch<E, N> {
+impl<E: Energy<N>, const N: usize> WideRest<Lanes, E, N> for Batch<E, N> {
     fn wide_rest(&self) -> &[E::Rest<Lanes>] {
-        &self.rest_wide
+        self.rest_by_four.get_or_init(|| self.bundles())
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl<E: Energy<N>, const N: usize> WideRest<Eight, E, N> for Batch<E, N> {
+    fn wide_rest(&self) -> &[E::Rest<Eight>] {
+        self.rest_by_eight.get_or_init(|| self.bundles())
     }
 }
 

@@ -194,6 +194,7 @@ impl Energy<2> for Buckling {
         arc((x[1] - x[0]).norm() / rest.length).energy * rest.scale
     }
 
+    #[inline(always)]
     fn gradient<S: Scalar>(rest: &Rest<S>, x: &[Vec3<S>; 2]) -> [Vec3<S>; 2] {
         let d = x[1] - x[0];
         let force = arc(d.norm() / rest.length).force * rest.scale / rest.length;

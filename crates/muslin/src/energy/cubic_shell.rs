@@ -33,7 +33,7 @@ use super::dihedral::{angle, angle_gradient};
 use super::isometric::{cast_weights, cotangent_weights, weighted_sum};
 use super::stiffness::{DAMPING, RIGIDITY};
 use super::{Batch, Blocks, Energy, EnergyKind, Forms, Row, Site, Stiffness, Term};
-use crate::math::{Mat3, Scalar, Small, Vec3};
+use crate::math::{Mat3, Scalar, Small, Vec3, array, each};
 use crate::parameter::{Entry, Settings};
 
 /// One cubic per hinge.
@@ -124,8 +124,9 @@ fn assemble(settings: &Settings, site: &Site<'_>) -> Vec<Box<dyn Term>> {
 }
 
 /// ψα.
+#[inline(always)]
 fn polynomial<S: Scalar>(rest: &Rest<S>, x: &[Vec3<S>; 4]) -> S {
-    let [e, p, q] = [1, 2, 3].map(|i| x[i] - x[0]);
+    let [e, p, q] = [x[1] - x[0], x[2] - x[0], x[3] - x[0]];
     let mut sum =
         rest.constant + rest.quadratic * weighted_sum(&rest.weights, x).norm_squared() + rest.cubic * e.dot(p.cross(q));
     for (&[i, j], tension) in EDGES.iter().zip(rest.tensions) {
@@ -135,12 +136,20 @@ fn polynomial<S: Scalar>(rest: &Rest<S>, x: &[Vec3<S>; 4]) -> S {
 }
 
 /// ∂(ψα)/∂xᵢ, in 1/m.
+#[inline(always)]
 fn polynomial_gradient<S: Scalar>(rest: &Rest<S>, x: &[Vec3<S>; 4]) -> [Vec3<S>; 4] {
-    let [e, p, q] = [1, 2, 3].map(|i| x[i] - x[0]);
+    let [e, p, q] = [x[1] - x[0], x[2] - x[0], x[3] - x[0]];
     let sum = weighted_sum(&rest.weights, x) * (rest.quadratic + rest.quadratic);
-    let [at_b, at_c, at_d] = [p.cross(q), q.cross(e), e.cross(p)].map(|g| g * rest.cubic);
+    let [at_b, at_c, at_d] = each(
+        [p.cross(q), q.cross(e), e.cross(p)],
+        #[inline(always)]
+        |g| g * rest.cubic,
+    );
     let cubic = [-(at_b + at_c + at_d), at_b, at_c, at_d];
-    let mut gradient: [Vec3<S>; 4] = std::array::from_fn(|i| sum * rest.weights[i] + cubic[i]);
+    let mut gradient: [Vec3<S>; 4] = array(
+        #[inline(always)]
+        |i| sum * rest.weights[i] + cubic[i],
+    );
     for (&[i, j], tension) in EDGES.iter().zip(rest.tensions) {
         let pull = (x[j] - x[i]) * tension;
         gradient[i] += pull;
@@ -169,16 +178,30 @@ impl Energy<4> for CubicShell {
         polynomial(rest, x) / rest.compliance
     }
 
+    #[inline(always)]
     fn gradient<S: Scalar>(rest: &Rest<S>, x: &[Vec3<S>; 4]) -> [Vec3<S>; 4] {
-        polynomial_gradient(rest, x).map(|g| g * (S::ONE / rest.compliance))
+        each(
+            polynomial_gradient(rest, x),
+            #[inline(always)]
+            |g| g * (S::ONE / rest.compliance),
+        )
     }
 
+    #[inline(always)]
     fn row<S: Scalar>(rest: &Rest<S>, x: &[Vec3<S>; 4]) -> Row<S, 4> {
         let squared = polynomial(rest, x) * S::from_f64(2.0);
         let real = squared.greater(S::ZERO);
         let value = S::select(real, squared, S::ZERO).sqrt();
         let inverse = S::select(real, S::ONE / value, S::ZERO);
-        Row { value, gradient: polynomial_gradient(rest, x).map(|g| g * inverse), compliance: rest.compliance }
+        Row {
+            value,
+            gradient: each(
+                polynomial_gradient(rest, x),
+                #[inline(always)]
+                |g| g * inverse,
+            ),
+            compliance: rest.compliance,
+        }
     }
 
     fn hessian(rest: &Rest<f64>, x: &[Vec3<f64>; 4]) -> Blocks<4> {

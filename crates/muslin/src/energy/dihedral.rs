@@ -43,7 +43,7 @@
 
 use super::stiffness::{DAMPING, K, RIGIDITY, compliance};
 use super::{Batch, Blocks, Energy, EnergyKind, Forms, Row, Site, Stiffness, Term, derivative, energy_of, force_of};
-use crate::math::{Mat3, Scalar, Vec3};
+use crate::math::{Mat3, Scalar, Vec3, each, inlined};
 use crate::parameter::{Entry, Settings};
 
 /// One angle per hinge.
@@ -112,12 +112,15 @@ pub fn angle_gradient<S: Scalar>(x: &[Vec3<S>; 4]) -> [Vec3<S>; 4] {
     let length = length_squared.sqrt();
     // ‖∂θ/∂x‖ is 1/height of the apex over the edge, which has no limit on a collapsed triangle: such a flap gets none.
     let resolution = S::from_f64(16.0 * S::EPSILON * S::EPSILON);
-    let apex = |normal: Vec3<S>, side: Vec3<S>| {
-        let n2 = normal.norm_squared();
-        let sound = n2.greater(resolution * length_squared * side.norm_squared());
-        let gradient = Vec3::select(sound, normal * (-length / n2), Vec3::ZERO);
-        (gradient, S::select(sound, side.dot(e) / length_squared, S::ZERO))
-    };
+    let apex = inlined(
+        #[inline(always)]
+        |normal: Vec3<S>, side: Vec3<S>| {
+            let n2 = normal.norm_squared();
+            let sound = n2.greater(resolution * length_squared * side.norm_squared());
+            let gradient = Vec3::select(sound, normal * (-length / n2), Vec3::ZERO);
+            (gradient, S::select(sound, side.dot(e) / length_squared, S::ZERO))
+        },
+    );
     let (at_c, foot_a) = apex(normal_a, x[2] - x[0]);
     let (at_d, foot_b) = apex(normal_b, x[3] - x[0]);
     let at_b = -(at_c * foot_a + at_d * foot_b);
@@ -281,9 +284,14 @@ impl Energy<4> for Dihedral {
         energy_of(c * c, rest.compliance)
     }
 
+    #[inline(always)]
     fn gradient<S: Scalar>(rest: &Rest<S>, x: &[Vec3<S>; 4]) -> [Vec3<S>; 4] {
         let row = Self::row(rest, x);
-        row.gradient.map(|g| g * force_of(row.value, rest.compliance))
+        each(
+            row.gradient,
+            #[inline(always)]
+            |g| g * force_of(row.value, rest.compliance),
+        )
     }
 
     #[inline(always)]

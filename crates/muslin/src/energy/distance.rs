@@ -57,6 +57,7 @@ impl Energy<2> for Distance {
     fn value<S: Scalar>(rest: &spring::Rest<S>, x: &[Vec3<S>; 2]) -> S {
         Spring::value(rest, x)
     }
+    #[inline(always)]
     fn gradient<S: Scalar>(rest: &spring::Rest<S>, x: &[Vec3<S>; 2]) -> [Vec3<S>; 2] {
         Spring::gradient(rest, x)
     }

@@ -32,7 +32,7 @@
 use super::dihedral::{OfAngle, angle, angle_gradient, scaled_sine_cosine};
 use super::stiffness::{DAMPING, K, compliance, physical};
 use super::{Batch, Blocks, Energy, EnergyKind, Forms, Row, Site, Stiffness, Term, energy_of, force_of};
-use crate::math::{Mat3, Scalar, Vec3};
+use crate::math::{Mat3, Scalar, Vec3, each};
 use crate::parameter::{Entry, Settings};
 
 /// One force of a hinge.
@@ -138,15 +138,28 @@ impl Energy<4> for HingeForce {
         energy_of(c * c, rest.compliance)
     }
 
+    #[inline(always)]
     fn gradient<S: Scalar>(rest: &Rest<S>, x: &[Vec3<S>; 4]) -> [Vec3<S>; 4] {
         let [_, _, moment] = law(rest, x);
-        angle_gradient(x).map(|g| g * force_of(moment, rest.compliance))
+        each(
+            angle_gradient(x),
+            #[inline(always)]
+            |g| g * force_of(moment, rest.compliance),
+        )
     }
 
     #[inline(always)]
     fn row<S: Scalar>(rest: &Rest<S>, x: &[Vec3<S>; 4]) -> Row<S, 4> {
         let [value, slope, _] = law(rest, x);
-        Row { value, gradient: angle_gradient(x).map(|g| g * slope), compliance: rest.compliance }
+        Row {
+            value,
+            gradient: each(
+                angle_gradient(x),
+                #[inline(always)]
+                |g| g * slope,
+            ),
+            compliance: rest.compliance,
+        }
     }
 
     fn hessian(rest: &Rest<f64>, x: &[Vec3<f64>; 4]) -> Blocks<4> {

@@ -31,7 +31,7 @@ use super::stiffness::{DAMPING, K, RIGIDITY, compliance};
 use super::{
     Batch, Blocks, Energy, EnergyKind, Forms, LinearRow, Pull, Row, Site, Stiffness, Term, energy_of, force_of,
 };
-use crate::math::{Mat3, Scalar, Vec3};
+use crate::math::{Mat3, Scalar, Vec3, each};
 use crate::parameter::{Entry, Settings};
 
 /// One vector constraint per hinge; physical stiffness.
@@ -139,9 +139,14 @@ impl Energy<4> for Isometric {
         energy_of(weighted_sum(&rest.weights, x).norm_squared(), rest.compliance)
     }
 
+    #[inline(always)]
     fn gradient<S: Scalar>(rest: &Rest<S>, x: &[Vec3<S>; 4]) -> [Vec3<S>; 4] {
         let c = weighted_sum(&rest.weights, x);
-        rest.weights.map(|k| c * force_of(k, rest.compliance))
+        each(
+            rest.weights,
+            #[inline(always)]
+            |k| c * force_of(k, rest.compliance),
+        )
     }
 
     #[inline(always)]
@@ -193,9 +198,14 @@ impl Energy<4> for IsometricScalar {
         energy_of(c * c, rest.compliance)
     }
 
+    #[inline(always)]
     fn gradient<S: Scalar>(rest: &ScalarRest<S>, x: &[Vec3<S>; 4]) -> [Vec3<S>; 4] {
         let row = Self::row(rest, x);
-        row.gradient.map(|g| g * force_of(row.value, rest.compliance))
+        each(
+            row.gradient,
+            #[inline(always)]
+            |g| g * force_of(row.value, rest.compliance),
+        )
     }
 
     #[inline(always)]
@@ -203,7 +213,11 @@ impl Energy<4> for IsometricScalar {
         let sum = weighted_sum(&rest.weights, x);
         Row {
             value: S::from_f64(0.5) * rest.scale * sum.norm_squared(),
-            gradient: rest.weights.map(|k| sum * (rest.scale * k)),
+            gradient: each(
+                rest.weights,
+                #[inline(always)]
+                |k| sum * (rest.scale * k),
+            ),
             compliance: rest.compliance,
         }
     }

@@ -41,7 +41,7 @@ use std::marker::PhantomData;
 
 use super::stiffness::POISSON;
 use super::{Batch, Blocks, Energy, Site, Term, TripleRow};
-use crate::math::{Mat3, Scalar, Vec3};
+use crate::math::{Mat3, Scalar, Vec3, each};
 use crate::parameter::Settings;
 
 /// An isotropic law of a sheet. Moduli are given times the area of the triangle, so energies are in J.
@@ -196,7 +196,11 @@ pub fn deformation<S: Scalar>(weights: &[[S; 2]; 2], x: &[Vec3<S>; 3]) -> [Vec3<
 /// A number over `(f_u, f_v)` at the corners: `p` is ∂/∂f.
 #[inline(always)]
 pub(super) fn at_corners<S: Scalar>(weights: &[[S; 2]; 2], p: [Vec3<S>; 2]) -> [Vec3<S>; 3] {
-    let [b, c] = weights.map(|w| p[0] * w[0] + p[1] * w[1]);
+    let [b, c] = each(
+        *weights,
+        #[inline(always)]
+        |w: [S; 2]| p[0] * w[0] + p[1] * w[1],
+    );
     [-(b + c), b, c]
 }
 
@@ -339,6 +343,7 @@ impl<L: Law> Energy<3> for Membrane<L> {
         S::from_f64(0.5) * Vec3::new(a.value, b.value, c.value).norm_squared()
     }
 
+    #[inline(always)]
     fn gradient<S: Scalar>(rest: &Rest<S>, x: &[Vec3<S>; 3]) -> [Vec3<S>; 3] {
         let f = deformation(&rest.weights, x);
         let stress = stress(&L::conditions(&rest.moduli, &Symmetric::strain(f)));
@@ -349,8 +354,16 @@ impl<L: Law> Energy<3> for Membrane<L> {
     fn row<S: Scalar>(rest: &Rest<S>, x: &[Vec3<S>; 3]) -> TripleRow<S, 3> {
         let f = deformation(&rest.weights, x);
         let conditions = L::conditions(&rest.moduli, &Symmetric::strain(f));
-        let [a, b, c] = conditions.map(|condition| condition.value);
-        let gradients = conditions.map(|condition| at_corners(&rest.weights, over_f(&condition.slope, f)));
+        let [a, b, c] = each(
+            conditions,
+            #[inline(always)]
+            |condition| condition.value,
+        );
+        let gradients = each(
+            conditions,
+            #[inline(always)]
+            |condition| at_corners(&rest.weights, over_f(&condition.slope, f)),
+        );
         TripleRow { value: Vec3::new(a, b, c), gradients, compliance: S::ONE }
     }
 

@@ -134,11 +134,13 @@ impl Treatment {
 }
 
 /// ‖C‖²/2α, and zero for a rigid element.
+#[inline(always)]
 fn energy_of<S: Scalar>(squared: S, compliance: S) -> S {
     S::select(compliance.greater(S::ZERO), S::from_f64(0.5) * squared / compliance, S::ZERO)
 }
 
 /// C/α, and zero for a rigid element.
+#[inline(always)]
 fn force_of<S: Scalar>(value: S, compliance: S) -> S {
     S::select(compliance.greater(S::ZERO), value / compliance, S::ZERO)
 }

@@ -33,7 +33,7 @@
 use super::membrane::{Condition, Law, Membrane, Modes, Moduli, Symmetric, Tangent};
 use super::stiffness::{DAMPING, POISSON, physical};
 use super::{EnergyKind, Forms};
-use crate::math::{Mat3, Scalar, Vec3};
+use crate::math::{Mat3, Scalar, Vec3, inlined};
 use crate::parameter::Entry;
 
 /// The law.
@@ -120,7 +120,10 @@ impl Law for NeoHookean {
         let sum = two + trace + two * ratio;
         let shear = (moduli.mu / sum).sqrt() * two;
         // ∂T/∂E = 2 (I + ½ ∂q/∂E / J), of which a half over T is the relative change of √T.
-        let falling = |cofactor: S, identity: S| (identity + cofactor / ratio) / sum;
+        let falling = inlined(
+            #[inline(always)]
+            |cofactor: S, identity: S| (identity + cofactor / ratio) / sum,
+        );
         let fall = Symmetric {
             uu: falling(cofactor.uu, S::ONE),
             vv: falling(cofactor.vv, S::ONE),
@@ -134,17 +137,25 @@ impl Law for NeoHookean {
         let whole = (two * S::select(is_sound, S::ONE, energy)).sqrt();
         let continued = (moduli.lambda * log - moduli.mu) * (S::ONE - t) * S::from_f64(1.0 / LEAST);
 
-        let choose = |sound: S, collapsed: S| S::select(is_sound, sound, collapsed);
-        let first =
-            |cofactor: S, identity: S| choose(area * cofactor, (moduli.mu * identity + continued * cofactor) / whole);
-        let other = |value: S, uu: S, vv: S, uv: S| Condition {
-            value: choose(value, S::ZERO),
-            slope: Symmetric {
-                uu: choose(uu - value * fall.uu, S::ZERO),
-                vv: choose(vv - value * fall.vv, S::ZERO),
-                uv: choose(uv - value * fall.uv, S::ZERO),
+        let choose = inlined(
+            #[inline(always)]
+            |sound: S, collapsed: S| S::select(is_sound, sound, collapsed),
+        );
+        let first = inlined(
+            #[inline(always)]
+            |cofactor: S, identity: S| choose(area * cofactor, (moduli.mu * identity + continued * cofactor) / whole),
+        );
+        let other = inlined(
+            #[inline(always)]
+            |value: S, uu: S, vv: S, uv: S| Condition {
+                value: choose(value, S::ZERO),
+                slope: Symmetric {
+                    uu: choose(uu - value * fall.uu, S::ZERO),
+                    vv: choose(vv - value * fall.vv, S::ZERO),
+                    uv: choose(uv - value * fall.uv, S::ZERO),
+                },
             },
-        };
+        );
         let slope = Symmetric {
             uu: first(cofactor.uu, S::ONE),
             vv: first(cofactor.vv, S::ONE),

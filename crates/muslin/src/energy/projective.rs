@@ -27,7 +27,7 @@
 use super::isometric::{cast_weights, cotangent_weights, weighted_sum};
 use super::stiffness::{DAMPING, K, RIGIDITY, compliance};
 use super::{Batch, Blocks, Energy, EnergyKind, Forms, Pull, Row, Site, Stiffness, Term, energy_of, force_of};
-use crate::math::{Mat3, Scalar, Vec3};
+use crate::math::{Mat3, Scalar, Vec3, each};
 use crate::parameter::{Entry, Settings};
 
 /// One length per hinge.
@@ -88,9 +88,14 @@ impl Energy<4> for Projective {
         energy_of(c * c, rest.compliance)
     }
 
+    #[inline(always)]
     fn gradient<S: Scalar>(rest: &Rest<S>, x: &[Vec3<S>; 4]) -> [Vec3<S>; 4] {
         let row = Self::row(rest, x);
-        row.gradient.map(|g| g * force_of(row.value, rest.compliance))
+        each(
+            row.gradient,
+            #[inline(always)]
+            |g| g * force_of(row.value, rest.compliance),
+        )
     }
 
     #[inline(always)]
@@ -99,7 +104,11 @@ impl Energy<4> for Projective {
         let direction = sum.normalized_or_zero();
         Row {
             value: sum.norm() - rest.length,
-            gradient: rest.weights.map(|k| direction * k),
+            gradient: each(
+                rest.weights,
+                #[inline(always)]
+                |k| direction * k,
+            ),
             compliance: rest.compliance,
         }
     }

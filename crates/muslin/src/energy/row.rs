@@ -10,7 +10,7 @@
 
 use std::ops::{Add, Mul, Neg};
 
-use crate::math::{Scalar, Vec3};
+use crate::math::{Scalar, Vec3, each, inlined};
 
 /// A constraint linearised at one state of an element.
 pub trait Constraint<S: Scalar, const N: usize>: Copy {
@@ -96,7 +96,15 @@ impl<S: Scalar, const N: usize> Row<S, N> {
         let has_energy = energy.greater(S::ZERO);
         let value = S::select(has_energy, (energy + energy).sqrt(), S::ZERO);
         let inverse = S::select(has_energy, S::ONE / value, S::ZERO);
-        Self { value, gradient: gradient.map(|g| g * inverse), compliance: S::ONE }
+        Self {
+            value,
+            gradient: each(
+                gradient,
+                #[inline(always)]
+                |g| g * inverse,
+            ),
+            compliance: S::ONE,
+        }
     }
 }
 
@@ -249,7 +257,10 @@ impl<S: Scalar, const N: usize> Constraint<S, N> for TripleRow<S, N> {
     }
     #[inline(always)]
     fn resolve(&self, w: &[S; N], error: Vec3<S>, coupling: S, share: impl Fn(S) -> S) -> Vec3<S> {
-        let part = |p: usize, error: S| -(error * share(self.coupling(w, p, p)));
+        let part = inlined(
+            #[inline(always)]
+            |p: usize, error: S| -(error * share(self.coupling(w, p, p))),
+        );
         let x = part(0, error.x);
         let y = part(1, error.y + coupling * self.coupling(w, 0, 1) * x);
         let z = part(2, error.z + coupling * (self.coupling(w, 0, 2) * x + self.coupling(w, 1, 2) * y));
@@ -257,18 +268,26 @@ impl<S: Scalar, const N: usize> Constraint<S, N> for TripleRow<S, N> {
     }
     #[inline(always)]
     fn along(&self, d: &[Vec3<S>; N]) -> Vec3<S> {
-        let [x, y, z] = self.gradients.map(|gradient| {
-            let mut sum = S::ZERO;
-            for i in 0..N {
-                sum += gradient[i].dot(d[i]);
-            }
-            sum
-        });
+        let [x, y, z] = each(
+            self.gradients,
+            #[inline(always)]
+            |gradient: [Vec3<S>; N]| {
+                let mut sum = S::ZERO;
+                for i in 0..N {
+                    sum += gradient[i].dot(d[i]);
+                }
+                sum
+            },
+        );
         Vec3::new(x, y, z)
     }
     #[inline(always)]
     fn pull(&self, vertex: usize, multiplier: Vec3<S>) -> Vec3<S> {
-        let [x, y, z] = self.gradients.map(|gradient| gradient[vertex]);
+        let [x, y, z] = each(
+            self.gradients,
+            #[inline(always)]
+            |gradient: [Vec3<S>; N]| gradient[vertex],
+        );
         x * multiplier.x + y * multiplier.y + z * multiplier.z
     }
 }

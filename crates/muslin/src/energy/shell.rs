@@ -63,7 +63,7 @@ use super::isometric::{cast_weights, weighted_sum};
 use super::patch::{Element, MOST, Patches, Sum};
 use super::stiffness::{DAMPING, RIGIDITY};
 use super::{Batch, Blocks, Energy, EnergyKind, Forms, LinearRow, Row, Site, Stiffness, Term, energy_of, force_of};
-use crate::math::{Mat3, Scalar, Vec3};
+use crate::math::{Mat3, Scalar, Vec3, each};
 use crate::parameter::{Entry, Kind, Parameter, Setting, Settings};
 
 /// An element with a flat rest shape.
@@ -130,9 +130,14 @@ impl<const N: usize> Energy<N> for Shell {
         energy_of(weighted_sum(&rest.weights, x).norm_squared(), rest.compliance)
     }
 
+    #[inline(always)]
     fn gradient<S: Scalar>(rest: &Rest<S, N>, x: &[Vec3<S>; N]) -> [Vec3<S>; N] {
         let c = weighted_sum(&rest.weights, x);
-        rest.weights.map(|w| c * force_of(w, rest.compliance))
+        each(
+            rest.weights,
+            #[inline(always)]
+            |w| c * force_of(w, rest.compliance),
+        )
     }
 
     #[inline(always)]
@@ -170,7 +175,11 @@ fn turning<S: Scalar>([x0, x1, x2]: [Vec3<S>; 3]) -> (Vec3<S>, [Vec3<S>; 3]) {
     let sound = squared.greater(resolution * e1.norm_squared() * e2.norm_squared());
     let inverse = S::select(sound, S::ONE / squared.sqrt(), S::ZERO);
     let normal = normal * inverse;
-    let [g1, g2] = [-e2, e1].map(|edge| normal.cross(edge) * inverse);
+    let [g1, g2] = each(
+        [-e2, e1],
+        #[inline(always)]
+        |edge| normal.cross(edge) * inverse,
+    );
     (Vec3::select(sound, normal, Vec3::ZERO), [-(g1 + g2), g1, g2])
 }
 
@@ -194,6 +203,7 @@ impl<const N: usize> Energy<N> for CurvedShell {
         energy_of(bent(rest, x).0.norm_squared(), rest.compliance)
     }
 
+    #[inline(always)]
     fn gradient<S: Scalar>(rest: &Rest<S, N>, x: &[Vec3<S>; N]) -> [Vec3<S>; N] {
         let (c, normal, hats) = bent(rest, x);
         pulled(rest, normal, hats, c * force_of(S::ONE, rest.compliance))
@@ -241,7 +251,11 @@ fn pulled<S: Scalar, const N: usize>(
     hats: [Vec3<S>; 3],
     multiplier: Vec3<S>,
 ) -> [Vec3<S>; N] {
-    let mut pulls = rest.weights.map(|w| multiplier * w);
+    let mut pulls = each(
+        rest.weights,
+        #[inline(always)]
+        |w| multiplier * w,
+    );
     for i in 0..3 {
         pulls[i] += normal * (rest.curvature * hats[i].dot(multiplier));
     }

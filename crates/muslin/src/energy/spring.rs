@@ -38,7 +38,7 @@ use super::{
     Batch, Blocks, Energy, EnergyKind, Forms, PairRow, Pull, Requirement, Row, Site, Stiffness, Term, energy_of,
     force_of,
 };
-use crate::math::{Mat3, Scalar, Vec3};
+use crate::math::{Mat3, Scalar, Vec3, each};
 use crate::parameter::{Entry, Kind, Parameter, Setting, Settings};
 
 /// One spring per edge.
@@ -136,6 +136,8 @@ pub struct SlackRest<S> {
     pub compliance: S,
     /// m, in m.
     pub slack: S,
+    /// Under tension, the factor on C: one, unless a rigid spring is over-relaxed.
+    pub tension_share: S,
     /// Under compression, the factor on C.
     pub value_share: S,
     /// Under compression, the factor on ∇C.
@@ -149,7 +151,13 @@ impl SlackRest<f64> {
         let is_rigid = compliance == 0.0;
         let value_share = if is_rigid { compression } else { compression.sqrt() };
         let gradient_share = if is_rigid && compression > 0.0 { 1.0 } else { value_share };
-        Self { length, compliance, slack: slack * length, value_share, gradient_share }
+        Self { length, compliance, slack: slack * length, tension_share: 1.0, value_share, gradient_share }
+    }
+
+    /// Of a rigid spring: makes so much of each correction, more than one to converge sooner.
+    #[must_use]
+    pub fn relaxed(self, factor: f64) -> Self {
+        Self { tension_share: factor * self.tension_share, value_share: factor * self.value_share, ..self }
     }
 }
 
@@ -198,6 +206,7 @@ impl Energy<2> for Spring {
         energy_of(c * c, rest.compliance)
     }
 
+    #[inline(always)]
     fn gradient<S: Scalar>(rest: &Rest<S>, x: &[Vec3<S>; 2]) -> [Vec3<S>; 2] {
         let row = Self::row(rest, x);
         let force = row.direction * force_of(row.value, rest.compliance);
@@ -281,6 +290,7 @@ impl Energy<2> for SlackSpring {
             length: S::gather(rest, |r| r.length),
             compliance: S::gather(rest, |r| r.compliance),
             slack: S::gather(rest, |r| r.slack),
+            tension_share: S::gather(rest, |r| r.tension_share),
             value_share: S::gather(rest, |r| r.value_share),
             gradient_share: S::gather(rest, |r| r.gradient_share),
         }
@@ -291,9 +301,14 @@ impl Energy<2> for SlackSpring {
         energy_of(c * c, rest.compliance)
     }
 
+    #[inline(always)]
     fn gradient<S: Scalar>(rest: &SlackRest<S>, x: &[Vec3<S>; 2]) -> [Vec3<S>; 2] {
         let row = Self::row(rest, x);
-        row.gradient.map(|g| g * force_of(row.value, rest.compliance))
+        each(
+            row.gradient,
+            #[inline(always)]
+            |g| g * force_of(row.value, rest.compliance),
+        )
     }
 
     #[inline(always)]
@@ -305,7 +320,7 @@ impl Energy<2> for SlackSpring {
         let is_long = excess.greater(S::ZERO);
         let pull = S::select(is_short, rest.gradient_share, S::select(is_long, S::ONE, S::ZERO));
         let gradient = d * (inverse * pull);
-        let value = S::select(is_short, rest.value_share, S::ONE) * excess;
+        let value = S::select(is_short, rest.value_share, rest.tension_share) * excess;
         Row { value, gradient: [-gradient, gradient], compliance: rest.compliance }
     }
 

@@ -1,13 +1,14 @@
 //! Four single-precision numbers side by side.
 //!
-//! Every machine that runs this has registers of four (SSE2, NEON, SIMD128), so no code is chosen at run time and the
-//! bits are the same everywhere. Wider ones gain little here: the sweeps wait for memory as much as for arithmetic.
+//! Every machine that runs this has registers of four (SSE2, NEON, SIMD128), so this is what sweeps use unless the
+//! processor has wider ones (`Eight`). The bits are the same everywhere.
 
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
 use wide::f32x4;
 
-use super::Scalar;
+use super::angle::Register;
+use super::{Scalar, angle};
 
 /// Four numbers, each with the arithmetic of an `f32`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -124,8 +125,7 @@ impl Scalar for Lanes {
     }
     #[inline(always)]
     fn atan2(self, other: Self) -> Self {
-        let (y, x) = (self.to_array(), other.to_array());
-        Self::new(std::array::from_fn(|lane| libm::atan2f(y[lane], x[lane])))
+        angle::atan2(self, other)
     }
     #[inline(always)]
     fn ln_1p(self) -> Self {
@@ -138,6 +138,26 @@ impl Scalar for Lanes {
     #[inline(always)]
     fn select(mask: f32x4, yes: Self, no: Self) -> Self {
         Self(mask.bitselect(yes.0, no.0))
+    }
+}
+
+impl Register for Lanes {
+    #[inline(always)]
+    fn magnitude(self) -> Self {
+        Self(self.0.abs())
+    }
+    #[inline(always)]
+    fn with_sign_of(self, other: Self) -> Self {
+        Self(self.0 | (other.0 & f32x4::splat(-0.0)))
+    }
+    #[inline(always)]
+    fn is_all(mask: f32x4) -> bool {
+        mask.all()
+    }
+    #[cold]
+    fn lone_atan2(self, other: Self) -> Self {
+        let (y, x) = (self.to_array(), other.to_array());
+        Self::new(std::array::from_fn(|lane| libm::atan2f(y[lane], x[lane])))
     }
 }
 

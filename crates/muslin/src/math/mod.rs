@@ -1,9 +1,13 @@
 //! Scalars and small vectors.
 //!
-//! Formulas are written once over [`Scalar`] and run as `f64` (reference), `f32` alone and four at a time ([`Lanes`],
-//! the fast sweeps) and [`Dual`] numbers (exact derivatives in tests).
+//! Formulas are written once over [`Scalar`] and run as `f64` (reference), `f32` alone and four or eight at a time ([`Lanes`] and,
+//! where the processor has such registers, `Eight`: the fast sweeps) and [`Dual`] numbers (exact derivatives in tests).
 
+mod angle;
 mod dual;
+mod each;
+#[cfg(target_arch = "x86_64")]
+mod eight;
 mod four;
 mod lanes;
 mod mat3;
@@ -13,6 +17,9 @@ mod symmetric;
 mod vec3;
 
 pub use dual::Dual;
+pub use each::{array, each, inlined};
+#[cfg(target_arch = "x86_64")]
+pub(crate) use eight::Eight;
 pub use four::Four;
 pub use lanes::Lanes;
 pub use mat3::Mat3;

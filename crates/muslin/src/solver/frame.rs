@@ -6,14 +6,15 @@
 
 use std::ops::Range;
 
+use super::particle::Moving;
 use super::script::{Obstacle, Script};
 use super::separation::Separation;
 use super::{Context, Particle, Restraint, StepError};
 use crate::collision::Probe;
 use crate::energy::contact;
 use crate::force::{Push, Wind};
-use crate::math::{Real, Vec3};
-use crate::model::{Cloth, ContactEdges, Model};
+use crate::math::{Lanes, Real, Vec3};
+use crate::model::{Cloth, ContactEdges, Model, Pinned};
 use crate::motion::Pose;
 use crate::parallel::{Shared, Worker};
 use crate::state::State;
@@ -28,8 +29,8 @@ pub(super) struct Frame<R: Real> {
     pushes: Vec<Push<R>>,
     /// For each vertex; empty without fine bodies.
     facings: Vec<Facing>,
-    /// The arms of all terms, one after the other, and where each begins.
-    arms: Vec<Vec3<R::Wide>>,
+    /// The numbers of the arms of all terms, one after the other, and where each begins.
+    arms: Vec<R>,
     pub(super) first_arms: Vec<usize>,
     pub(super) script: Script,
     /// Where cloth is kept from cloth.
@@ -57,8 +58,8 @@ impl<R: Real> Default for Frame<R> {
 }
 
 impl<R: Real> Frame<R> {
-    /// Copies the state into the solver's precision, and asks all paths where they lead in this frame; `arm_counts` has the number of
-    /// arms of each term.
+    /// Copies the state into the solver's precision, and asks all paths where they lead in this frame; `arm_counts` has how many
+    /// numbers the arms of each term take.
     pub(super) fn load(
         &mut self,
         model: &Model,
@@ -81,7 +82,7 @@ impl<R: Real> Frame<R> {
             self.first_arms.push(arms);
             arms += count;
         }
-        self.arms.resize(arms, Vec3::ZERO);
+        self.arms.resize(arms, R::ZERO);
         self.script.load(model, state.time, dt, substeps);
         if self.separation.is_none() {
             self.separation = Separation::new(model).map(Box::new);
@@ -226,7 +227,7 @@ pub(super) struct Arrays<'a, R: Real> {
     pub(super) velocities: Shared<'a, Particle<R>>,
     pushes: Shared<'a, Push<R>>,
     facings: Shared<'a, Facing>,
-    pub(super) arms: Shared<'a, Vec3<R::Wide>>,
+    pub(super) arms: Shared<'a, R>,
 }
 
 impl<'a, R: Real> Arrays<'a, R> {
@@ -236,7 +237,7 @@ impl<'a, R: Real> Arrays<'a, R> {
         velocities: &'a mut [Particle<R>],
         pushes: &'a mut [Push<R>],
         facings: &'a mut [Facing],
-        arms: &'a mut [Vec3<R::Wide>],
+        arms: &'a mut [R],
     ) -> Self {
         // SAFETY: what each pass gets and sets, with a barrier after each. "Own" is the worker's share of the vertices,
         // triangles or elements; shares differ from pass to pass, which the barriers make harmless.
@@ -318,8 +319,38 @@ impl<'a, R: Real> Substep<'a, R> {
         pin_poses: &[Option<Pose>],
         forces: impl Fn(&Cloth, Range<usize>) -> Kick,
     ) {
+        #[cfg(target_arch = "x86_64")]
+        if worker.is_wide() {
+            // SAFETY: the processor has AVX2, says the worker.
+            unsafe { self.go_wide(worker, arrays, pin_poses, forces) };
+            return;
+        }
+        self.go_on(worker, arrays, pin_poses, forces);
+    }
+
+    /// With instructions that not every processor has.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn go_wide<Kick: Fn(usize, R::Four, R::Four) -> R::Four>(
+        &self,
+        worker: &Worker<'_>,
+        arrays: &Arrays<'_, R>,
+        pin_poses: &[Option<Pose>],
+        forces: impl Fn(&Cloth, Range<usize>) -> Kick,
+    ) {
+        self.go_on(worker, arrays, pin_poses, forces);
+    }
+
+    #[inline(always)]
+    fn go_on<Kick: Fn(usize, R::Four, R::Four) -> R::Four>(
+        &self,
+        worker: &Worker<'_>,
+        arrays: &Arrays<'_, R>,
+        pin_poses: &[Option<Pose>],
+        forces: impl Fn(&Cloth, Range<usize>) -> Kick,
+    ) {
         for cloth in &self.model.cloths {
-            let decay = R::Four::from([R::from_f64(self.decay(cloth)); 4]);
+            let flight = self.flight(cloth);
             let share = worker.share(cloth.vertices.clone());
             if self.wind.is_some() {
                 self.add_wind(share.clone(), arrays);
@@ -330,14 +361,22 @@ impl<'a, R: Real> Substep<'a, R> {
             for i in share.clone() {
                 let particle = particles.get(i).four();
                 previous.set(i, Particle::from_four(particle));
-                let kicked = kick(i, particle, velocities.get(i).four());
-                // Damping slows what moves; it takes nothing from the weight.
-                let velocity = kicked * decay + self.gravity_step;
+                let [particle, velocity] = flight.after(particle, kick(i, particle, velocities.get(i).four()));
                 velocities.set(i, Particle::from_four(velocity));
-                particles.set(i, Particle::from_four(self.predicted(particle, velocity)));
+                particles.set(i, Particle::from_four(particle));
             }
             self.hold(share, arrays, pin_poses);
         }
+    }
+
+    fn flight(&self, cloth: &Cloth) -> Flight<R> {
+        let decay = R::Four::from([R::from_f64(self.decay(cloth)); 4]);
+        Flight { decay, gravity_step: self.gravity_step, steps: self.steps }
+    }
+
+    /// Whether there is wind.
+    pub(super) fn has_wind(&self) -> bool {
+        self.wind.is_some()
     }
 
     /// What damping leaves of a velocity after a substep.
@@ -366,11 +405,16 @@ impl<'a, R: Real> Substep<'a, R> {
         }
     }
 
-    /// Puts the pinned vertices of a share where their paths lead, and lets go of those that are released.
-    fn hold(&self, share: Range<usize>, arrays: &Arrays<'_, R>, pin_poses: &[Option<Pose>]) {
+    /// The pinned vertices of a share.
+    pub(super) fn pinned(&self, share: Range<usize>) -> impl Iterator<Item = &'a Pinned> {
         let pinned = &self.model.pinned;
         let first = pinned.partition_point(|p| (p.vertex as usize) < share.start);
-        for p in pinned[first..].iter().take_while(|p| (p.vertex as usize) < share.end) {
+        pinned[first..].iter().take_while(move |p| (p.vertex as usize) < share.end)
+    }
+
+    /// Puts the pinned vertices of a share where their paths lead, and lets go of those that are released.
+    fn hold(&self, share: Range<usize>, arrays: &Arrays<'_, R>, pin_poses: &[Option<Pose>]) {
+        for p in self.pinned(share) {
             let i = p.vertex as usize;
             match &pin_poses[p.pin as usize] {
                 Some(pose) => {
@@ -389,12 +433,6 @@ impl<'a, R: Real> Substep<'a, R> {
                 }
             }
         }
-    }
-
-    /// Where a vertex would be at the end of the substep on its own, in m.
-    #[inline(always)]
-    fn predicted(&self, start: R::Four, velocity: R::Four) -> R::Four {
-        start + velocity * self.steps
     }
 
     /// All vertices, and the middles of edges, out of the bodies; ends with the team at a barrier.
@@ -498,11 +536,119 @@ impl<'a, R: Real> Substep<'a, R> {
             // v = (x − xⁿ)/h, written as the predicted velocity plus the correction: the rounding of the position,
             // divided by a small h, would be a velocity of its own and let single precision drift.
             let velocity = arrays.velocities.get(i).four();
-            let predicted = self.predicted(arrays.previous.get(i).four(), velocity);
-            let correction = arrays.particles.get(i).four() - predicted;
+            let end = predicted::<R>(arrays.previous.get(i).four(), velocity, self.steps);
+            let correction = arrays.particles.get(i).four() - end;
             arrays.velocities.set(i, Particle::from_four(velocity + correction * self.inverse_steps));
         }
     }
+}
+
+/// How the vertices of a cloth go.
+struct Flight<R: Real> {
+    decay: R::Four,
+    gravity_step: R::Four,
+    steps: R::Four,
+}
+
+impl<R: Real> Flight<R> {
+    /// Displacement and velocity after a substep, from those before; forces have changed the velocity.
+    #[inline(always)]
+    fn after(&self, particle: R::Four, kicked: R::Four) -> [R::Four; 2] {
+        // Damping slows what moves; it takes nothing from the weight.
+        let velocity = kicked * self.decay + self.gravity_step;
+        [predicted::<R>(particle, velocity, self.steps), velocity]
+    }
+}
+
+impl Substep<'_, f32> {
+    /// [`go`](Self::go) for vertices that are kept together, where there is no wind, and nothing but pins acts on them afterwards. It goes
+    /// through half as much memory.
+    #[inline(always)]
+    pub(super) fn go_together<Kick: Fn(usize, Lanes, Lanes) -> Lanes>(
+        &self,
+        worker: &Worker<'_>,
+        arrays: &Arrays<'_, f32>,
+        motion: &Shared<'_, Moving>,
+        pin_poses: &[Option<Pose>],
+        forces: impl Fn(&Cloth, Range<usize>) -> Kick,
+    ) {
+        #[cfg(target_arch = "x86_64")]
+        if worker.is_wide() {
+            // SAFETY: the processor has AVX2, says the worker.
+            unsafe { self.go_together_wide(worker, arrays, motion, pin_poses, forces) };
+            return;
+        }
+        self.go_on_together(worker, arrays, motion, pin_poses, forces);
+    }
+
+    /// With instructions that not every processor has.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn go_together_wide<Kick: Fn(usize, Lanes, Lanes) -> Lanes>(
+        &self,
+        worker: &Worker<'_>,
+        arrays: &Arrays<'_, f32>,
+        motion: &Shared<'_, Moving>,
+        pin_poses: &[Option<Pose>],
+        forces: impl Fn(&Cloth, Range<usize>) -> Kick,
+    ) {
+        self.go_on_together(worker, arrays, motion, pin_poses, forces);
+    }
+
+    #[inline(always)]
+    fn go_on_together<Kick: Fn(usize, Lanes, Lanes) -> Lanes>(
+        &self,
+        worker: &Worker<'_>,
+        arrays: &Arrays<'_, f32>,
+        motion: &Shared<'_, Moving>,
+        pin_poses: &[Option<Pose>],
+        forces: impl Fn(&Cloth, Range<usize>) -> Kick,
+    ) {
+        // A copy, which no store can change.
+        let motion = *motion;
+        for cloth in &self.model.cloths {
+            let flight = self.flight(cloth);
+            let share = worker.share(cloth.vertices.clone());
+            let pinned = || self.pinned(share.clone()).map(|pinned| pinned.vertex as usize);
+            for i in pinned() {
+                arrays.previous.set(i, Particle::from_four(motion.get(i).particle()));
+            }
+            let kick = forces(cloth, share.clone());
+            for i in share.clone() {
+                let before = motion.get(i);
+                let kicked = kick(i, before.particle(), before.velocity());
+                let [particle, velocity] = flight.after(before.particle(), kicked);
+                motion.set(i, Moving::new(particle, velocity));
+            }
+            for i in pinned() {
+                part(arrays, &motion, i);
+            }
+            self.hold(share.clone(), arrays, pin_poses);
+            for i in pinned() {
+                join(arrays, &motion, i);
+            }
+        }
+    }
+}
+
+/// Puts displacement and velocity of a vertex together.
+#[inline(always)]
+pub(super) fn join(arrays: &Arrays<'_, f32>, motion: &Shared<'_, Moving>, vertex: usize) {
+    motion.set(vertex, Moving::new(arrays.particles.get(vertex).four(), arrays.velocities.get(vertex).four()));
+}
+
+/// The reverse.
+#[inline(always)]
+pub(super) fn part(arrays: &Arrays<'_, f32>, motion: &Shared<'_, Moving>, vertex: usize) {
+    let moving = motion.get(vertex);
+    arrays.particles.set(vertex, Particle::from_four(moving.particle()));
+    arrays.velocities.set(vertex, Particle::from_four(moving.velocity()));
+}
+
+/// Where a vertex would be at the end of the substep on its own, in m.
+#[inline(always)]
+fn predicted<R: Real>(start: R::Four, velocity: R::Four, steps: R::Four) -> R::Four {
+    start + velocity * steps
 }
 
 /// How a vertex is placed to fine bodies.

@@ -1,6 +1,10 @@
 //! Vertices as the sweeps see them, one at a time or several side by side.
+#![allow(unsafe_code, reason = "skips bounds checks that the sweeps made once")]
 
+#[cfg(target_arch = "x86_64")]
+use crate::math::Eight;
 use crate::math::{Lanes, Real, Scalar, Vec3};
+use crate::parallel::Shared;
 
 /// Displacement and inverse mass together: one aligned load brings everything a projection needs of a vertex.
 ///
@@ -50,12 +54,84 @@ impl<R: Real> Particle<R> {
     }
 }
 
+/// Displacement and velocity of a vertex together: forces want both.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C, align(32))]
+pub(crate) struct Moving([f32; 8]);
+
+impl Moving {
+    /// From the two.
+    #[inline(always)]
+    pub(crate) fn new(particle: Lanes, velocity: Lanes) -> Self {
+        let ([a, b, c, d], [e, f, g, h]) = (particle.to_array(), velocity.to_array());
+        Self([a, b, c, d, e, f, g, h])
+    }
+
+    /// The displacement, and the inverse mass.
+    #[inline(always)]
+    pub(crate) fn particle(self) -> Lanes {
+        let [a, b, c, d, ..] = self.0;
+        Lanes::new([a, b, c, d])
+    }
+
+    /// The velocity.
+    #[inline(always)]
+    pub(crate) fn velocity(self) -> Lanes {
+        let [.., e, f, g, h] = self.0;
+        Lanes::new([e, f, g, h])
+    }
+}
+
+/// Numbers in single precision side by side, as forces want them; `lane` runs over [`Scalar::LANES`].
+pub(crate) trait Differences: Bundle<f32> {
+    /// How far the second vertex of each lane is from the first, in displacement and in velocity.
+    #[inline(always)]
+    fn both(ends: impl Fn(usize) -> [Moving; 2]) -> [Vec3<Self>; 2] {
+        let velocity = |lane| {
+            let [start, end] = ends(lane).map(Moving::velocity);
+            Particle(end - start)
+        };
+        [Self::displacement(&ends), Self::load(velocity).0]
+    }
+
+    /// The same of the displacement alone.
+    #[inline(always)]
+    fn displacement(ends: impl Fn(usize) -> [Moving; 2]) -> Vec3<Self> {
+        let displacement = |lane| {
+            let [start, end] = ends(lane).map(Moving::particle);
+            Particle(end - start)
+        };
+        Self::load(displacement).0
+    }
+}
+
+impl Differences for f32 {}
+impl Differences for Lanes {}
+
+#[cfg(target_arch = "x86_64")]
+impl Differences for Eight {
+    #[inline(always)]
+    fn both(ends: impl Fn(usize) -> [Moving; 2]) -> [Vec3<Self>; 2] {
+        let difference = |lane| {
+            let [start, end] = ends(lane);
+            Self::new(end.0) - Self::new(start.0)
+        };
+        let [x, y, z, _, u, v, w, _] = Self::from_long_rows(difference);
+        [Vec3::new(x, y, z), Vec3::new(u, v, w)]
+    }
+}
+
 /// Numbers of the type `R` side by side, gathered from arrays of them; `lane` runs over [`Scalar::LANES`].
 pub(crate) trait Bundle<R: Real>: Scalar {
     /// Positions and inverse masses of one particle per lane.
     fn load(particle: impl Fn(usize) -> Particle<R>) -> (Vec3<Self>, Self);
     /// The reverse.
     fn store(position: Vec3<Self>, inverse_mass: Self, set: impl FnMut(usize, Particle<R>));
+    /// As many numbers as there are lanes, one after the other in memory, from `first` on.
+    ///
+    /// # Safety
+    /// There must be as many.
+    unsafe fn read(numbers: &Shared<'_, R>, first: usize) -> Self;
     /// One number per lane.
     fn load_number(number: impl Fn(usize) -> R) -> Self;
     /// The reverse.
@@ -64,16 +140,39 @@ pub(crate) trait Bundle<R: Real>: Scalar {
     fn largest(self) -> R;
     /// A function of each lane.
     fn map_lanes(self, function: impl Fn(f64) -> f64) -> Self;
+}
 
-    /// One vector per lane.
-    #[inline(always)]
-    fn load_vector(vector: impl Fn(usize) -> Vec3<R>) -> Vec3<Self> {
-        let part = |pick: fn(Vec3<R>) -> R| Self::load_number(|lane| pick(vector(lane)));
-        Vec3::new(part(|v| v.x), part(|v| v.y), part(|v| v.z))
+/// A precision with the bundles that sweeps take at once.
+pub(crate) trait Bundled: Real<Wide: Bundle<Self>> {
+    /// In the widest registers that a processor may have.
+    type Widest: Bundle<Self>;
+    /// Whether these are wider than those that every processor has.
+    #[cfg(target_arch = "x86_64")]
+    const HAS_WIDER: bool = Self::Widest::LANES > Self::Wide::LANES;
+
+    /// How many elements are swept at once.
+    fn lanes(is_wide: bool) -> usize {
+        if is_wide { Self::Widest::LANES } else { Self::Wide::LANES }
     }
 }
 
+impl Bundled for f32 {
+    #[cfg(target_arch = "x86_64")]
+    type Widest = Eight;
+    #[cfg(not(target_arch = "x86_64"))]
+    type Widest = Lanes;
+}
+
+impl Bundled for f64 {
+    type Widest = Self;
+}
+
 impl<R: Real> Bundle<R> for R {
+    #[inline(always)]
+    unsafe fn read(numbers: &Shared<'_, R>, first: usize) -> Self {
+        // SAFETY: by the caller's promise.
+        unsafe { numbers.get_unchecked(first) }
+    }
     #[inline(always)]
     fn load(particle: impl Fn(usize) -> Particle<R>) -> (Vec3<Self>, Self) {
         let particle = particle(0);
@@ -101,7 +200,48 @@ impl<R: Real> Bundle<R> for R {
     }
 }
 
+#[cfg(target_arch = "x86_64")]
+impl Bundle<f32> for Eight {
+    #[inline(always)]
+    unsafe fn read(numbers: &Shared<'_, f32>, first: usize) -> Self {
+        // SAFETY: by the caller's promise.
+        Self::new(unsafe { numbers.get_run(first) })
+    }
+    #[inline(always)]
+    fn load(particle: impl Fn(usize) -> Particle<f32>) -> (Vec3<Self>, Self) {
+        let [x, y, z, w] = Self::from_rows(|lane| particle(lane).0);
+        (Vec3::new(x, y, z), w)
+    }
+    #[inline(always)]
+    fn store(position: Vec3<Self>, inverse_mass: Self, mut set: impl FnMut(usize, Particle<f32>)) {
+        Self::to_rows([position.x, position.y, position.z, inverse_mass], |lane, row| set(lane, Particle(row)));
+    }
+    #[inline(always)]
+    fn load_number(number: impl Fn(usize) -> f32) -> Self {
+        Self::new(std::array::from_fn(number))
+    }
+    #[inline(always)]
+    fn store_number(self, mut set: impl FnMut(usize, f32)) {
+        for (lane, number) in self.to_array().into_iter().enumerate() {
+            set(lane, number);
+        }
+    }
+    #[inline(always)]
+    fn largest(self) -> f32 {
+        self.to_array().into_iter().fold(f32::NEG_INFINITY, Real::max)
+    }
+    #[inline(always)]
+    fn map_lanes(self, function: impl Fn(f64) -> f64) -> Self {
+        Self::new(self.to_array().map(|x| function(f64::from(x)) as f32))
+    }
+}
+
 impl Bundle<f32> for Lanes {
+    #[inline(always)]
+    unsafe fn read(numbers: &Shared<'_, f32>, first: usize) -> Self {
+        // SAFETY: by the caller's promise.
+        Self::new(unsafe { numbers.get_run(first) })
+    }
     #[inline(always)]
     fn load(particle: impl Fn(usize) -> Particle<f32>) -> (Vec3<Self>, Self) {
         // Four particles as rows become four coordinates.

@@ -23,7 +23,7 @@
 //!
 //! [Müller et al. 2007, §3.3].
 
-use super::particle::Bundle;
+use super::particle::{Bundle, Bundled};
 use super::position_based::{self, Sweeps};
 use super::sweep::{Element, Measure, Sweep, Visit};
 use super::{Need, PRECISION, SolverKind, iterations, substeps};
@@ -92,9 +92,13 @@ pub fn correction<S: Scalar, C: Constraint<S, N>, const N: usize>(
     stiffness: impl Fn(S) -> S,
 ) -> C::Multiplier {
     // Zero if every vertex is held, or where the constraint has no gradient: nothing to do then.
-    row.resolve(w, row.value(), S::ONE, |inertia| {
-        S::select(inertia.greater(S::ZERO), stiffness(inertia) / inertia, S::ZERO)
-    })
+    row.resolve(
+        w,
+        row.value(),
+        S::ONE,
+        #[inline(always)]
+        |inertia: S| S::select(inertia.greater(S::ZERO), stiffness(inertia) / inertia, S::ZERO),
+    )
 }
 
 /// The projection of this solver.
@@ -126,13 +130,18 @@ impl Law {
         row: &C,
         w: &[S; N],
     ) -> C::Multiplier {
-        correction(row, w, |inertia| match self {
-            Self::Projection(k) => S::from_f64(k),
-            Self::Compliant { inverse_step_squared, iterations } => {
-                let k = inertia / (inertia + row.compliance() * S::from_f64(inverse_step_squared));
-                per_iteration::<R, S>(k, iterations)
-            }
-        })
+        correction(
+            row,
+            w,
+            #[inline(always)]
+            |inertia: S| match self {
+                Self::Projection(k) => S::from_f64(k),
+                Self::Compliant { inverse_step_squared, iterations } => {
+                    let k = inertia / (inertia + row.compliance() * S::from_f64(inverse_step_squared));
+                    per_iteration::<R, S>(k, iterations)
+                }
+            },
+        )
     }
 }
 
@@ -154,17 +163,16 @@ impl<E: Energy<N>, R: Real, const N: usize> Measure<E, R, N> for Law {
     }
 }
 
-impl<E: Energy<N>, R: Real, const N: usize> Project<R> for Batch<E, N>
+impl<E: Energy<N>, R: Bundled, const N: usize> Project<R> for Batch<E, N>
 where
-    R::Wide: Bundle<R>,
-    Self: WideRest<R, E, N>,
+    Self: WideRest<R::Wide, E, N> + WideRest<R::Widest, E, N>,
 {
     fn project(&self, worker: &Worker<'_>, sweep: &Sweep<'_, R>) {
-        sweep.visit(self, worker, &Law::new(self, sweep));
+        sweep.visit(self, worker, Law::new(self, sweep));
     }
 
     fn residual(&self, worker: &Worker<'_>, sweep: &Sweep<'_, R>) -> f64 {
-        sweep.largest(self, worker, &Law::new(self, sweep))
+        sweep.largest(self, worker, Law::new(self, sweep))
     }
 }
 

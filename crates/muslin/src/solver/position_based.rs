@@ -107,12 +107,12 @@ impl Helpers {
     fn new(help: Help, model: &Model) -> Self {
         let limit = help.max_strain.map(|strain| {
             let edge = |&(stencil, length): &([u32; 2], f64)| {
-                (stencil, SlackRest::new(length, 0.0, LIMIT_SHARE * strain, 1.0))
+                (stencil, SlackRest::new(length, 0.0, LIMIT_SHARE * strain, 1.0).relaxed(LIMIT_RELAXATION))
             };
             let shortest = model.edges.iter().map(|&(_, length)| length).fold(f64::INFINITY, f64::min);
             let elements = model.edges.iter().map(edge).collect();
-            // Both ends move by half of what an edge is too long.
-            let tolerance = 0.5 * (1.0 - LIMIT_SHARE) * strain * shortest;
+            // Both ends move by half of what an edge is too long, and a little more.
+            let tolerance = 0.5 * LIMIT_RELAXATION * (1.0 - LIMIT_SHARE) * strain * shortest;
             Limit { edges: Box::new(Batch::<SlackSpring, 2>::of(model.masses.len(), elements)), tolerance }
         });
         Self { reach: help.long_range.then(|| Reach::new(model)), limit }
@@ -166,7 +166,7 @@ where
 {
     fn advance(&mut self, context: &Context<'_>, state: &mut State, dt: f64) -> Result<StepReport, StepError> {
         let start = context.clock.seconds();
-        self.load(context.model, state, dt);
+        self.load(context.model, state, dt, context.team.is_wide());
         let loaded = context.clock.seconds();
         let (mut stages, residual) = self.run(context, dt)?;
         let solved = context.clock.seconds();
@@ -217,11 +217,11 @@ where
         reach.map_or(0, |reach| reach.tether_count() + reach.ropes.iter().map(|t| t.element_count()).sum::<usize>())
     }
 
-    fn load(&mut self, model: &Model, state: &State, dt: f64) {
+    fn load(&mut self, model: &Model, state: &State, dt: f64, is_wide: bool) {
         let helpers = self.helpers.get_or_insert_with(|| Helpers::new(self.help, model));
         self.tether_arms.resize(helpers.reach.as_ref().map_or(0, Reach::tether_count), Arm::default());
         let terms = model.terms.iter().map(|term| &**term).chain(helpers.terms());
-        let arm_counts = terms.map(|term| Place::<R>::arm_count(term));
+        let arm_counts = terms.map(|term| Place::<R>::arm_count(term, is_wide));
         self.frame.load(model, state, (dt, self.plan.substeps), arm_counts);
         self.first_multipliers.clear();
         let mut multipliers = 0;
@@ -274,39 +274,37 @@ where
             let mut stages = Stages::default();
             let mut watch = Stopwatch::new(context.clock, worker.leads());
             let sweep = |term: usize, iteration: u32, keep: bool| Sweep {
-                particles: &arrays.particles,
-                previous: &arrays.previous,
+                particles: arrays.particles,
+                previous: arrays.previous,
                 origins: substep.origins,
-                arms: &arrays.arms,
+                arms: arrays.arms,
                 first_arm: first_arms[term],
-                multipliers: keep.then_some(&multipliers),
+                multipliers: keep.then_some(multipliers),
                 first_multiplier: first_multipliers[term],
                 first: iteration == 0,
                 step,
                 iterations,
-                relaxation: 1.0,
             };
             // Rigid constraints need no multipliers.
-            let helping = |term: usize, relaxation: f64| Sweep {
-                particles: &arrays.particles,
-                previous: &arrays.previous,
+            let helping = |term: usize| Sweep {
+                particles: arrays.particles,
+                previous: arrays.previous,
                 origins: substep.origins,
-                arms: &arrays.arms,
+                arms: arrays.arms,
                 first_arm: help_arms[term],
                 multipliers: None,
                 first_multiplier: 0,
                 first: true,
                 step,
                 iterations,
-                relaxation,
             };
             // Sweeps over all edges until none is beyond the limit.
             let hold = |limit: &Limit, rounds: usize| {
                 for worst in &beyond[..rounds] {
                     for _ in 0..LIMIT_SWEEPS {
-                        (sweeps.project)(&*limit.edges, worker, &helping(rope_count, LIMIT_RELAXATION));
+                        (sweeps.project)(&*limit.edges, worker, &helping(rope_count));
                     }
-                    let left = (sweeps.residual)(&*limit.edges, worker, &helping(rope_count, 1.0));
+                    let left = (sweeps.residual)(&*limit.edges, worker, &helping(rope_count));
                     // Numbers that are not negative have the order of their bits, and a maximum has no order at all.
                     worst.fetch_max(left.to_bits(), Ordering::Relaxed);
                     worker.barrier();
@@ -336,7 +334,7 @@ where
                 watch.lap(&mut stages.predict);
                 for iteration in 0..iterations {
                     for (t, rope) in helpers.reach.iter().flat_map(|reach| &reach.ropes).enumerate() {
-                        (sweeps.project)(&**rope, worker, &helping(t, 1.0));
+                        (sweeps.project)(&**rope, worker, &helping(t));
                     }
                     for (t, term) in model.terms.iter().enumerate() {
                         (sweeps.project)(&**term, worker, &sweep(t, iteration, keep));
@@ -347,7 +345,7 @@ where
                     match &helpers.limit {
                         Some(limit) if s + 1 == substeps as usize => hold(limit, LIMIT_ROUNDS),
                         Some(limit) if (s + 1) % LIMIT_EVERY == 0 => {
-                            (sweeps.project)(&*limit.edges, worker, &helping(rope_count, LIMIT_RELAXATION));
+                            (sweeps.project)(&*limit.edges, worker, &helping(rope_count));
                         }
                         _ => {}
                     }

@@ -10,14 +10,15 @@
 //!
 //! On a grid a row has 12 entries beside the diagonal, each a load and three operations. The hinges, element by element, take 2.7 times as
 //! long.
+#![allow(unsafe_code, reason = "skips bounds checks that the constructor made once")]
 
 use std::ops::Range;
 
-use super::particle::{Bundle, Particle};
+use super::particle::{Moving, Particle};
 use super::stream::{Forces, Rows, Vertices};
 use crate::energy::{Batch, Energy};
 use crate::math::{Lanes, Mat3, Scalar, Vec3};
-use crate::parallel::{Shared, Worker};
+use crate::parallel::{Shared, Spot, Worker};
 
 /// K in rows.
 pub(super) struct Quadratic {
@@ -25,10 +26,10 @@ pub(super) struct Quadratic {
     vertices: Range<usize>,
     /// Where the entries of each of them begin, and where the last end.
     starts: Vec<u32>,
-    /// j and Kᵢⱼ; each j is below the number of vertices.
-    entries: Vec<(u32, f32)>,
-    /// Kᵢⱼ before it was rounded.
-    exact: Vec<f64>,
+    /// j and Kᵢⱼ; each j is one of the vertices.
+    entries: Vec<(Spot<Moving>, f32)>,
+    /// The same before it was rounded.
+    exact: Vec<(u32, f64)>,
     /// The first vertex writes here.
     first: usize,
     /// τ, in s.
@@ -80,8 +81,8 @@ impl Quadratic {
         Some(Self {
             vertices,
             starts,
-            entries: triplets.iter().map(|&(_, j, number)| (j, number as f32)).collect(),
-            exact: triplets.iter().map(|&(.., number)| number).collect(),
+            entries: triplets.iter().map(|&(_, j, number)| (Spot::new(j), number as f32)).collect(),
+            exact: triplets.iter().map(|&(_, j, number)| (j, number)).collect(),
             first: first as usize,
             damping: batch.damping() as f32,
         })
@@ -101,11 +102,39 @@ impl Quadratic {
     /// Σⱼ Kᵢⱼ (oⱼ − oᵢ), in N.
     fn at_start(&self, local: usize, origins: &[Vec3<f64>]) -> Vec3<f64> {
         let own = origins[self.vertices.start + local];
-        let part = |e: usize| (origins[self.entries[e].0 as usize] - own) * self.exact[e];
-        self.row(local).fold(Vec3::ZERO, |sum, e| sum + part(e))
+        let part = |&(j, number): &(u32, f64)| (origins[j as usize] - own) * number;
+        self.exact[self.row(local)].iter().fold(Vec3::ZERO, |sum, entry| sum + part(entry))
     }
 
-    /// Writes ∇E of a share of the bundles.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn write_wide(
+        &self,
+        worker: &Worker<'_>,
+        vertices: &Vertices<'_>,
+        first_arm: usize,
+        forces: &Shared<'_, Particle<f32>>,
+    ) {
+        self.write_some(worker, vertices, first_arm, forces);
+    }
+
+    /// Writes ∇E of a share of the vertices.
+    #[inline(always)]
+    fn write_some(
+        &self,
+        worker: &Worker<'_>,
+        vertices: &Vertices<'_>,
+        first_arm: usize,
+        forces: &Shared<'_, Particle<f32>>,
+    ) {
+        if self.damping > 0.0 {
+            self.write_all::<true>(worker, vertices, first_arm, forces);
+        } else {
+            self.write_all::<false>(worker, vertices, first_arm, forces);
+        }
+    }
+
+    #[inline(always)]
     fn write_all<const DAMPED: bool>(
         &self,
         worker: &Worker<'_>,
@@ -115,42 +144,38 @@ impl Quadratic {
     ) {
         let damping = Lanes::from_f64(f64::from(self.damping));
         // Copies, which no store can change.
-        let (particles, velocities, forces) = (*vertices.particles, *vertices.velocities, *forces);
-        let moved = |vertex: usize| {
-            let shift = particles.get(vertex).four();
-            if DAMPED { shift + velocities.get(vertex).four() * damping } else { shift }
+        let (motion, arms, forces) = (vertices.motion, vertices.arms, *forces);
+        let moved = |vertex| {
+            // SAFETY: every j is one of the vertices, and there are as many, by `write`.
+            let vertex: Moving = unsafe { motion.get_at(vertex) };
+            if DAMPED { vertex.particle() + vertex.velocity() * damping } else { vertex.particle() }
         };
-        for bundle in worker.share(0..self.arm_count()) {
-            let start = vertices.arms.get(first_arm + bundle);
-            let mut rows = Lanes::transpose([start.x, start.y, start.z, Lanes::ZERO]);
-            let first = bundle * Lanes::LANES;
-            let count = Lanes::LANES.min(self.vertices.len() - first);
-            for (local, sum) in (first..).zip(&mut rows[..count]) {
-                let own = moved(self.vertices.start + local);
-                for &(j, number) in &self.entries[self.row(local)] {
-                    *sum += (moved(j as usize) - own) * [number; 4].into();
-                }
-                // The fourth number is made of masses.
-                let force = Particle::<f32>::from_four(*sum).xyz();
-                forces.set(self.first + local, Particle::vector(force));
+        for local in worker.share(0..self.vertices.len()) {
+            // SAFETY: there are as many arms, by `write`.
+            let mut sum = Lanes::new(unsafe { arms.get_run(first_arm + local * Lanes::LANES) });
+            let own = moved(Spot::<Moving>::new((self.vertices.start + local) as u32));
+            for &(j, number) in &self.entries[self.row(local)] {
+                sum += (moved(j) - own) * [number; 4].into();
             }
+            // The fourth number is made of masses.
+            let force = Particle::<f32>::from_four(sum).xyz();
+            forces.set(self.first + local, Particle::vector(force));
         }
     }
 }
 
 impl Forces for Quadratic {
-    /// Four vertices share one.
+    /// Three numbers for each vertex, and one to fill a register.
     fn arm_count(&self) -> usize {
-        self.vertices.len().div_ceil(Lanes::LANES)
+        self.vertices.len() * Lanes::LANES
     }
 
     fn place(&self, worker: &Worker<'_>, vertices: &Vertices<'_>, first: usize) {
-        for bundle in worker.share(0..self.arm_count()) {
-            let force: [Vec3<f32>; Lanes::LANES] = std::array::from_fn(|lane| {
-                let local = bundle * Lanes::LANES + lane;
-                if local < self.vertices.len() { self.at_start(local, vertices.origins).cast() } else { Vec3::ZERO }
-            });
-            vertices.arms.set(first + bundle, Lanes::load_vector(|lane| force[lane]));
+        for local in worker.share(0..self.vertices.len()) {
+            let force: Vec3<f32> = self.at_start(local, vertices.origins).cast();
+            for (part, number) in force.to_array().into_iter().enumerate() {
+                vertices.arms.set(first + local * Lanes::LANES + part, number);
+            }
         }
     }
 
@@ -161,12 +186,14 @@ impl Forces for Quadratic {
         first_arm: usize,
         forces: &Shared<'_, Particle<f32>>,
     ) {
-        assert!(vertices.particles.len() >= self.vertices.end, "a state smaller than its model");
-        assert!(vertices.velocities.len() >= self.vertices.end, "a state smaller than its model");
-        if self.damping > 0.0 {
-            self.write_all::<true>(worker, vertices, first_arm, forces);
-        } else {
-            self.write_all::<false>(worker, vertices, first_arm, forces);
+        assert!(vertices.motion.len() >= self.vertices.end, "a state smaller than its model");
+        assert!(vertices.arms.len() >= first_arm + self.arm_count(), "fewer arms than vertices");
+        #[cfg(target_arch = "x86_64")]
+        if worker.is_wide() {
+            // SAFETY: the processor has AVX2, says the worker.
+            unsafe { self.write_wide(worker, vertices, first_arm, forces) };
+            return;
         }
+        self.write_some(worker, vertices, first_arm, forces);
     }
 }

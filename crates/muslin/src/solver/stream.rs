@@ -15,27 +15,28 @@
 
 use std::ops::Range;
 
-use super::particle::{Bundle, Particle};
+use super::particle::{Bundled, Differences, Moving, Particle};
 use super::quadratic::Quadratic;
+use super::sweep::{arm, arm_of_bundle, place_bundle};
 use crate::energy::{Batch, Constraint, Energy};
-use crate::math::{Lanes, Scalar, Vec3};
-use crate::parallel::{Shared, Worker};
+#[cfg(target_arch = "x86_64")]
+use crate::math::Eight;
+use crate::math::{Lanes, Scalar, Vec3, array};
+use crate::parallel::{Shared, Spot, Worker};
 
 /// The vertices as forces see them.
 pub struct Vertices<'a> {
-    /// Displacements since the start of the frame, in m; see [`Sweep`](super::sweep::Sweep).
-    pub(super) particles: &'a Shared<'a, Particle<f32>>,
-    /// In m/s.
-    pub(super) velocities: &'a Shared<'a, Particle<f32>>,
+    /// Displacements since the start of the frame, in m (see [`Sweep`](super::sweep::Sweep)), and velocities, in m/s.
+    pub(super) motion: Shared<'a, Moving>,
     /// Where the vertices were at the start of the frame, in m.
     pub(super) origins: &'a [Vec3<f64>],
     /// The arms of the full bundles of all streams.
-    pub(super) arms: &'a Shared<'a, Vec3<Lanes>>,
+    pub(super) arms: Shared<'a, f32>,
 }
 
 /// The forces of a batch, with its model erased.
 pub trait Forces: Send + Sync {
-    /// Number of arms.
+    /// How many numbers the arms take.
     fn arm_count(&self) -> usize;
     /// Measures the arms at the start of a frame; those of this stream begin at `first`.
     fn place(&self, worker: &Worker<'_>, vertices: &Vertices<'_>, first: usize);
@@ -45,8 +46,8 @@ pub trait Forces: Send + Sync {
 
 /// What a solver asks of every term.
 pub trait Flow {
-    /// Its forces, written from the place `first` on, and who feels them.
-    fn stream(&self, first: u32) -> (Box<dyn Forces>, Rows);
+    /// Its forces, written from the place `first` on, in the widest registers or not, and who feels them.
+    fn stream(&self, first: u32, is_wide: bool) -> (Box<dyn Forces>, Rows);
 }
 
 /// The place of a force that is never written and stays zero.
@@ -56,10 +57,10 @@ pub(super) const NONE: u32 = 0;
 pub struct Rows {
     /// Where the pairs of each vertex begin, and where the last end.
     starts: Vec<u32>,
-    /// A force that counts for the vertex, and one that counts against it; each place is below `end`.
+    /// A force that counts for the vertex, and one that counts against it; each of a place below `end`.
     ///
     /// In pairs, since on a mesh most vertices have as many of the one as of the other, and one loop costs less than two.
-    pairs: Vec<[u32; 2]>,
+    pairs: Vec<[Spot<Particle<f32>>; 2]>,
     /// Past the last place.
     end: u32,
 }
@@ -79,7 +80,7 @@ impl Rows {
         let (mut starts, mut pairs) = (vec![0], Vec::new());
         for [on, against] in &sides {
             let place = |side: &[u32], i: usize| side.get(i).copied().unwrap_or(NONE);
-            pairs.extend((0..on.len().max(against.len())).map(|i| [place(on, i), place(against, i)]));
+            pairs.extend((0..on.len().max(against.len())).map(|i| [place(on, i), place(against, i)].map(Spot::new)));
             starts.push(pairs.len() as u32);
         }
         Self { starts, pairs, end }
@@ -90,7 +91,7 @@ impl Rows {
         let before = |v: usize| (v.clamp(vertices.start, vertices.end) - vertices.start) as u32;
         let end = first + vertices.len() as u32;
         let starts = (0..=vertex_count).map(before).collect();
-        Self { starts, pairs: (first..end).map(|place| [place, NONE]).collect(), end }
+        Self { starts, pairs: (first..end).map(|place| [place, NONE].map(Spot::new)).collect(), end }
     }
 
     /// The place after the last.
@@ -109,7 +110,7 @@ impl Rows {
 #[derive(Clone, Copy)]
 pub(super) struct Sums<'a> {
     starts: &'a [u32],
-    pairs: &'a [[u32; 2]],
+    pairs: &'a [[Spot<Particle<f32>>; 2]],
     forces: Shared<'a, Particle<f32>>,
 }
 
@@ -118,8 +119,10 @@ impl Sums<'_> {
     #[inline(always)]
     pub(super) fn at(&self, vertex: usize) -> Lanes {
         // SAFETY: every place is below `end`, by the constructors of `Rows`, and there are as many forces, by `over`.
-        let force = |place: u32| unsafe { self.forces.get_unchecked(place as usize) }.four();
-        let pairs = &self.pairs[self.starts[vertex] as usize..self.starts[vertex + 1] as usize];
+        let force = |place| unsafe { self.forces.get_at(place) }.four();
+        let Some(&[start, end]) = self.starts[vertex..].first_chunk() else { return Lanes::ZERO };
+        // SAFETY: starts rise from 0 to the number of pairs, by the constructors of `Rows`.
+        let pairs = unsafe { self.pairs.get_unchecked(start as usize..end as usize) };
         let (mut on, mut against) = (Lanes::ZERO, Lanes::ZERO);
         for pair in pairs {
             on += force(pair[0]);
@@ -129,14 +132,15 @@ impl Sums<'_> {
     }
 }
 
-/// The elements of a batch in the order of their first vertices.
-struct Stream<E: Energy<N>, const N: usize> {
-    /// Each below the number of vertices.
+/// The elements of a batch in the order of their first vertices, as many at a time as `S` has lanes.
+struct Stream<E: Energy<N>, S: Scalar, const N: usize> {
     stencils: Vec<[u32; N]>,
+    /// The same, each of an index below the number of vertices.
+    spots: Vec<[Spot<Moving>; N]>,
     /// The first element writes from here on.
     first: usize,
-    /// Four elements at a time, with 1/α.
-    wide: Vec<(E::Rest<Lanes>, Lanes)>,
+    /// Several elements at a time, with 1/α.
+    wide: Vec<(E::Rest<S>, S)>,
     /// The elements that are left over.
     rest: Vec<(E::Rest<f32>, f32)>,
     vertex_count: usize,
@@ -145,7 +149,7 @@ struct Stream<E: Energy<N>, const N: usize> {
 }
 
 impl<E: Energy<N>, const N: usize> Flow for Batch<E, N> {
-    fn stream(&self, first: u32) -> (Box<dyn Forces>, Rows) {
+    fn stream(&self, first: u32, is_wide: bool) -> (Box<dyn Forces>, Rows) {
         if let Some(quadratic) = Quadratic::new(self, first) {
             let rows = quadratic.rows(self.vertex_count());
             return (Box::new(quadratic), rows);
@@ -153,41 +157,49 @@ impl<E: Energy<N>, const N: usize> Flow for Batch<E, N> {
         let mut order: Vec<usize> = (0..self.stencils().len()).collect();
         order.sort_by_key(|&e| self.stencils()[e]);
         let stencils: Vec<[u32; N]> = order.iter().map(|&e| self.stencils()[e]).collect();
-        let rest: Vec<E::Rest<f64>> = order.iter().map(|&e| self.rest()[e]).collect();
         let rows = Rows::new(&stencils, self.vertex_count(), first);
-        let bundles = rest.chunks_exact(Lanes::LANES);
-        let stream = Stream::<E, N> {
-            rest: bundles.remainder().chunks(1).map(cast::<E, f32, N>).collect(),
-            wide: bundles.map(cast::<E, Lanes, N>).collect(),
-            stencils,
-            first: first as usize,
-            vertex_count: self.vertex_count(),
-            damping: self.damping(),
-        };
-        (Box::new(stream), rows)
+        #[cfg(target_arch = "x86_64")]
+        if is_wide {
+            return (Box::new(Stream::<E, Eight, N>::new(self, &order, stencils, first)), rows);
+        }
+        let _ = is_wide;
+        (Box::new(Stream::<E, Lanes, N>::new(self, &order, stencils, first)), rows)
     }
 }
 
-/// The rest data of some elements, and 1/α, zero for a rigid one.
-fn cast<E: Energy<N>, S: Scalar, const N: usize>(rest: &[E::Rest<f64>]) -> (E::Rest<S>, S) {
-    let rest = E::cast(rest);
+/// The rest data of an element, and 1/α, zero for a rigid one.
+fn cast<E: Energy<N>, const N: usize>(rest: &E::Rest<f64>) -> (E::Rest<f32>, f32) {
+    let rest = E::cast(std::slice::from_ref(rest));
     // It is a constant of the element, wherever its vertices are.
     let compliance = E::row(&rest, &[Vec3::ZERO; N]).compliance();
-    (rest, S::select(compliance.greater(S::ZERO), S::ONE / compliance, S::ZERO))
+    (rest, if compliance > 0.0 { 1.0 / compliance } else { 0.0 })
 }
 
-impl<E: Energy<N>, const N: usize> Forces for Stream<E, N> {
+impl<E: Energy<N>, S: Differences, const N: usize> Stream<E, S, N> {
+    fn new(batch: &Batch<E, N>, order: &[usize], stencils: Vec<[u32; N]>, first: u32) -> Self {
+        let rest: Vec<E::Rest<f64>> = order.iter().map(|&e| batch.rest()[e]).collect();
+        let bundles = rest.chunks_exact(S::LANES);
+        Self {
+            spots: stencils.iter().map(|stencil| stencil.map(Spot::new)).collect(),
+            rest: bundles.remainder().iter().map(cast::<E, N>).collect(),
+            wide: bundles.map(|some| (E::cast(some), S::load_number(|lane| cast::<E, N>(&some[lane]).1))).collect(),
+            stencils,
+            first: first as usize,
+            vertex_count: batch.vertex_count(),
+            damping: batch.damping(),
+        }
+    }
+}
+
+impl<E: Energy<N>, S: Differences, const N: usize> Forces for Stream<E, S, N> {
     fn arm_count(&self) -> usize {
-        self.wide.len() * (N - 1)
+        self.wide.len() * S::LANES * 3 * (N - 1)
     }
 
     fn place(&self, worker: &Worker<'_>, vertices: &Vertices<'_>, first: usize) {
         for bundle in worker.share(0..self.wide.len()) {
-            let stencils = &self.stencils[bundle * Lanes::LANES..][..Lanes::LANES];
-            for i in 1..N {
-                let arm = Lanes::load_vector(|lane| vertices.arm(&stencils[lane], i));
-                vertices.arms.set(first + bundle * (N - 1) + i - 1, arm);
-            }
+            let stencils = &self.stencils[bundle * S::LANES..][..S::LANES];
+            place_bundle(stencils, vertices.origins, &vertices.arms, first + bundle * S::LANES * 3 * (N - 1));
         }
     }
 
@@ -198,10 +210,42 @@ impl<E: Energy<N>, const N: usize> Forces for Stream<E, N> {
         first_arm: usize,
         forces: &Shared<'_, Particle<f32>>,
     ) {
-        assert!(vertices.particles.len() >= self.vertex_count, "a state smaller than its model");
-        assert!(vertices.velocities.len() >= self.vertex_count, "a state smaller than its model");
+        assert!(vertices.motion.len() >= self.vertex_count, "a state smaller than its model");
         assert!(vertices.arms.len() >= first_arm + self.arm_count(), "fewer arms than elements");
         assert!(forces.len() >= self.first + self.stencils.len() * (N - 1), "less room than there are forces");
+        assert!(S::LANES == f32::lanes(worker.is_wide()), "another team than the stream was made for");
+        #[cfg(target_arch = "x86_64")]
+        if worker.is_wide() {
+            // SAFETY: the processor has AVX2, says the worker.
+            unsafe { self.write_wide(worker, vertices, first_arm, forces) };
+            return;
+        }
+        self.write_some(worker, vertices, first_arm, forces);
+    }
+}
+
+impl<E: Energy<N>, S: Differences, const N: usize> Stream<E, S, N> {
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn write_wide(
+        &self,
+        worker: &Worker<'_>,
+        vertices: &Vertices<'_>,
+        first_arm: usize,
+        forces: &Shared<'_, Particle<f32>>,
+    ) {
+        self.write_some(worker, vertices, first_arm, forces);
+    }
+
+    /// Writes the forces of this worker's share; `write` has looked at the lengths.
+    #[inline(always)]
+    fn write_some(
+        &self,
+        worker: &Worker<'_>,
+        vertices: &Vertices<'_>,
+        first_arm: usize,
+        forces: &Shared<'_, Particle<f32>>,
+    ) {
         // Two loops, because the choice inside one costs.
         if self.damping > 0.0 {
             self.write_all::<true>(worker, vertices, first_arm, forces);
@@ -209,9 +253,8 @@ impl<E: Energy<N>, const N: usize> Forces for Stream<E, N> {
             self.write_all::<false>(worker, vertices, first_arm, forces);
         }
     }
-}
 
-impl<E: Energy<N>, const N: usize> Stream<E, N> {
+    #[inline(always)]
     fn write_all<const DAMPED: bool>(
         &self,
         worker: &Worker<'_>,
@@ -220,81 +263,76 @@ impl<E: Energy<N>, const N: usize> Stream<E, N> {
         forces: &Shared<'_, Particle<f32>>,
     ) {
         // Copies, which no store can change.
-        let (particles, velocities, arms, forces) =
-            (*vertices.particles, *vertices.velocities, *vertices.arms, *forces);
-        let motion = [particles, velocities];
+        let (motion, arms, forces) = (vertices.motion, vertices.arms, *forces);
         let share = worker.share(0..self.wide.len());
-        let (stencils, _) = self.stencils.as_chunks::<{ Lanes::LANES }>();
-        let mut element = share.start * Lanes::LANES;
-        let mut arm_place = first_arm + share.start * (N - 1);
-        for (rest, stencils) in self.wide[share.clone()].iter().zip(&stencils[share]) {
+        let mut element = share.start * S::LANES;
+        let mut arm_place = first_arm + element * 3 * (N - 1);
+        let spots = self.spots[element..share.end * S::LANES].chunks_exact(S::LANES);
+        for (rest, spots) in self.wide[share].iter().zip(spots) {
             // SAFETY: `write` has looked at the lengths.
             unsafe {
-                let arm = |i: usize| arms.get_unchecked(arm_place + i - 1);
-                self.write_some::<Lanes, { Lanes::LANES }, DAMPED>(&motion, (element, stencils), rest, arm, &forces);
+                let arm = |i: usize| arm_of_bundle(&arms, arm_place, i);
+                self.write_bundle::<S, DAMPED>(&motion, (element, spots), rest, arm, &forces);
             }
-            element += Lanes::LANES;
-            arm_place += N - 1;
+            element += S::LANES;
+            arm_place += S::LANES * 3 * (N - 1);
         }
         if worker.leads() {
-            for (e, rest) in (self.wide.len() * Lanes::LANES..).zip(&self.rest) {
-                let arm = |i: usize| vertices.arm(&self.stencils[e], i);
+            for (e, rest) in (self.wide.len() * S::LANES..).zip(&self.rest) {
+                let arm = |i: usize| arm(vertices.origins, &self.stencils[e], i);
                 // SAFETY: as before.
                 unsafe {
-                    self.write_some::<f32, 1, DAMPED>(&motion, (e, &[self.stencils[e]]), rest, arm, &forces);
+                    self.write_bundle::<f32, DAMPED>(&motion, (e, &self.spots[e..=e]), rest, arm, &forces);
                 }
             }
         }
     }
 
-    /// As many elements as `S` has lanes, from `first` on; `motion` has displacements and velocities.
+    /// As many elements as `T` has lanes, from `first` on.
     ///
     /// # Safety
-    /// There must be as many particles, velocities and places for forces as the stream has.
+    /// There must be as many vertices and places for forces as the stream has.
     #[inline(always)]
-    unsafe fn write_some<S: Bundle<f32>, const LANES: usize, const DAMPED: bool>(
+    unsafe fn write_bundle<T: Differences, const DAMPED: bool>(
         &self,
-        [particles, velocities]: &[Shared<'_, Particle<f32>>; 2],
-        (first, stencils): (usize, &[[u32; N]; LANES]),
-        (rest, stiffness): &(E::Rest<S>, S),
-        arm: impl Fn(usize) -> Vec3<S>,
+        motion: &Shared<'_, Moving>,
+        (first, spots): (usize, &[[Spot<Moving>; N]]),
+        (rest, stiffness): &(E::Rest<T>, T),
+        arm: impl Fn(usize) -> Vec3<T>,
         forces: &Shared<'_, Particle<f32>>,
     ) {
-        let from_first = |of: &Shared<'_, Particle<f32>>, i: usize| {
-            let difference = |lane: usize| {
-                let stencil: &[u32; N] = &stencils[lane];
-                // SAFETY: by the caller's promise, and that of the batch for its stencils.
-                let [start, end] = [stencil[0], stencil[i]].map(|v| unsafe { of.get_unchecked(v as usize) }.four());
-                Particle::from_four(end - start)
-            };
-            S::load(difference).0
+        let ends = |lane: usize, i: usize| {
+            // SAFETY: by the caller's promise, and that of the batch for its stencils.
+            let vertex = |i: usize| unsafe { motion.get_at(spots[lane][i]) };
+            [vertex(0), vertex(i)]
         };
-        let x: [Vec3<S>; N] =
-            std::array::from_fn(|i| if i == 0 { Vec3::ZERO } else { from_first(particles, i) + arm(i) });
-        let force: [Vec3<S>; N] = if DAMPED {
+        let (mut x, mut v) = ([Vec3::ZERO; N], [Vec3::ZERO; N]);
+        for i in 1..N {
+            if DAMPED {
+                [x[i], v[i]] = T::both(|lane| ends(lane, i));
+            } else {
+                x[i] = T::displacement(|lane| ends(lane, i));
+            }
+            x[i] += arm(i);
+        }
+        let force: [Vec3<T>; N] = if DAMPED {
             // −f = (C + τ Ċ)/α ∇C.
             let row = E::row(rest, &x);
-            let velocities = std::array::from_fn(|i| if i == 0 { Vec3::ZERO } else { from_first(velocities, i) });
-            let pull = (row.value() + row.along(&velocities) * S::from_f64(self.damping)) * *stiffness;
-            std::array::from_fn(|i| row.pull(i, pull))
+            let pull = (row.value() + row.along(&v) * T::from_f64(self.damping)) * *stiffness;
+            array(
+                #[inline(always)]
+                |i| row.pull(i, pull),
+            )
         } else {
             E::gradient(rest, &x)
         };
         let place = self.first + first * (N - 1);
         for i in 1..N {
-            S::store(force[i], S::ZERO, |lane, particle| {
+            T::store(force[i], T::ZERO, |lane, particle| {
                 // SAFETY: by the caller's promise.
                 unsafe { forces.set_unchecked(place + lane * (N - 1) + i - 1, particle) };
             });
         }
-    }
-}
-
-impl Vertices<'_> {
-    /// From the first vertex of an element to another at the start of the frame.
-    #[inline(always)]
-    fn arm<const N: usize>(&self, stencil: &[u32; N], i: usize) -> Vec3<f32> {
-        (self.origins[stencil[i] as usize] - self.origins[stencil[0] as usize]).cast()
     }
 }
 
@@ -327,22 +365,21 @@ mod tests {
             let x: Vec<_> = model.initial_positions.iter().zip(&shifts).map(|(x, u)| *x + *u).collect();
 
             let mut expected = vec![Vec3::ZERO; x.len()];
-            let mut particles: Vec<_> = shifts.iter().map(|u| Particle::vector(u.cast())).collect();
-            let mut velocities: Vec<_> = v.iter().map(|v| Particle::vector(v.cast())).collect();
+            let four = |vector: &Vec3<f64>| Particle::<f32>::vector(vector.cast()).four();
+            let mut motion: Vec<_> = shifts.iter().zip(&v).map(|(u, v)| Moving::new(four(u), four(v))).collect();
             let (mut first, mut found) = (NONE + 1, vec![Vec3::ZERO; x.len()]);
             for term in &model.terms {
-                let (stream, rows) = term.stream(first);
+                let team = Team::new(2).unwrap();
+                let (stream, rows) = term.stream(first, team.is_wide());
                 first = rows.end();
                 let mut forces = vec![Particle::default(); first as usize];
-                let mut arms = vec![Vec3::ZERO; stream.arm_count()];
+                let mut arms = vec![0.0; stream.arm_count()];
                 // SAFETY: each pass sets what belongs to a share of its elements, and ends before the next begins.
                 let (expected, arms, shared) =
                     unsafe { (Shared::new(&mut expected), Shared::new(&mut arms), Shared::new(&mut forces)) };
                 // SAFETY: these are only read.
-                let (particles, velocities) = unsafe { (Shared::new(&mut particles), Shared::new(&mut velocities)) };
-                let origins = &model.initial_positions;
-                let vertices = Vertices { particles: &particles, velocities: &velocities, origins, arms: &arms };
-                let team = Team::new(2).unwrap();
+                let motion = unsafe { Shared::new(&mut motion) };
+                let vertices = Vertices { motion, origins: &model.initial_positions, arms };
                 team.run(2, |worker| {
                     term.add_gradient(worker, Instant { positions: &x, previous: &x, step: f64::INFINITY }, &expected);
                     term.add_drag(worker, &x, &v, &expected);

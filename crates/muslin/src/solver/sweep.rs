@@ -1,10 +1,10 @@
 //! Sweeps over the elements of a batch, colour by colour, several elements at a time.
 #![allow(unsafe_code, reason = "skips bounds checks that the batch made once; they cost a tenth of a sweep")]
 
-use super::particle::{Bundle, Particle};
+use super::particle::{Bundle, Bundled, Particle};
 use crate::energy::{Batch, Energy, Multiplier, WideRest};
-use crate::math::{Real, Scalar, Vec3};
-use crate::parallel::{Shared, Worker};
+use crate::math::{Real, Scalar, Vec3, array};
+use crate::parallel::{Shared, Spot, Worker};
 
 /// What a sweep over a term works on.
 ///
@@ -12,19 +12,20 @@ use crate::parallel::{Shared, Worker};
 /// millisecond, that is a velocity that one sees. So vertices are kept as displacements since the start of the frame,
 /// which are small, and elements as arms: vectors from their first vertex to the others at the start of the frame,
 /// taken in double precision. Only sums of the two enter a formula, which does not care where the element is.
+#[derive(Clone, Copy)]
 pub struct Sweep<'a, R: Real> {
     /// The displacements of the vertices since the start of the frame, in m.
-    pub(super) particles: &'a Shared<'a, Particle<R>>,
+    pub(super) particles: Shared<'a, Particle<R>>,
     /// The same at the start of the substep.
-    pub(super) previous: &'a Shared<'a, Particle<R>>,
+    pub(super) previous: Shared<'a, Particle<R>>,
     /// Where the vertices were at the start of the frame, in m.
     pub(super) origins: &'a [Vec3<f64>],
-    /// The arms of the full bundles of all terms.
-    pub(super) arms: &'a Shared<'a, Vec3<R::Wide>>,
+    /// The arms of the full bundles of all terms: x of all lanes of an arm, then y, then z.
+    pub(super) arms: Shared<'a, R>,
     /// Where those of this term begin.
     pub(super) first_arm: usize,
     /// λ of all elements, where they are kept.
-    pub(super) multipliers: Option<&'a Shared<'a, R>>,
+    pub(super) multipliers: Option<Shared<'a, R>>,
     /// Where those of this term begin.
     pub(super) first_multiplier: usize,
     /// Whether λ is still zero.
@@ -33,8 +34,6 @@ pub struct Sweep<'a, R: Real> {
     pub(super) step: f64,
     /// Iterations in a substep.
     pub(super) iterations: u32,
-    /// What of each correction is made; only `xpbd` without damping and multipliers asks.
-    pub(super) relaxation: f64,
 }
 
 /// One element, or as many as `S` has lanes.
@@ -42,7 +41,7 @@ pub(super) struct Element<'a, S: Scalar, const N: usize> {
     /// Index of the first.
     pub(super) index: usize,
     /// Vertices of each.
-    pub(super) stencils: &'a [[u32; N]],
+    pub(super) spots: &'a [[Spot<Particle<f32>>; N]],
     /// Displacements of the vertices since the start of the frame, in m.
     pub(super) u: [Vec3<S>; N],
     /// Positions of the vertices, in m, from where the first was at the start of the frame.
@@ -74,38 +73,64 @@ impl<S: Scalar, const N: usize> Element<'_, S, N> {
 
 /// The arms of a batch, in the precision `R`.
 pub trait Place<R: Real> {
-    /// How many there are.
-    fn arm_count(&self) -> usize;
+    /// How many numbers they take; `is_wide` says whether they are for the widest registers.
+    fn arm_count(&self, is_wide: bool) -> usize;
     /// Measures them at the start of a frame; those of this term begin at `first` of `arms`.
-    fn place(&self, worker: &Worker<'_>, origins: &[Vec3<f64>], arms: &Shared<'_, Vec3<R::Wide>>, first: usize);
+    fn place(&self, worker: &Worker<'_>, origins: &[Vec3<f64>], arms: &Shared<'_, R>, first: usize);
 }
 
-impl<E: Energy<N>, R: Real, const N: usize> Place<R> for Batch<E, N>
-where
-    R::Wide: Bundle<R>,
-{
-    fn arm_count(&self) -> usize {
-        self.colors().iter().map(|color| color.len() / R::Wide::LANES * (N - 1)).sum()
+impl<E: Energy<N>, R: Bundled, const N: usize> Place<R> for Batch<E, N> {
+    fn arm_count(&self, is_wide: bool) -> usize {
+        let lanes = R::lanes(is_wide);
+        self.colors().iter().map(|color| color.len() / lanes * lanes * 3 * (N - 1)).sum()
     }
 
-    fn place(&self, worker: &Worker<'_>, origins: &[Vec3<f64>], arms: &Shared<'_, Vec3<R::Wide>>, first: usize) {
-        let lanes = R::Wide::LANES;
+    fn place(&self, worker: &Worker<'_>, origins: &[Vec3<f64>], arms: &Shared<'_, R>, first: usize) {
+        let lanes = R::lanes(worker.is_wide());
         let mut at = first;
         for color in self.colors() {
             let bundles = color.len() / lanes;
             for bundle in worker.share(0..bundles) {
                 let stencils = &self.stencils()[color.start + bundle * lanes..][..lanes];
-                for i in 1..N {
-                    let arm = |lane: usize| {
-                        let [from, to] = [stencils[lane][0], stencils[lane][i]].map(|v| origins[v as usize]);
-                        (to - from).cast::<R>()
-                    };
-                    arms.set(at + bundle * (N - 1) + i - 1, R::Wide::load_vector(arm));
-                }
+                place_bundle(stencils, origins, arms, at + bundle * lanes * 3 * (N - 1));
             }
-            at += bundles * (N - 1);
+            at += bundles * lanes * 3 * (N - 1);
         }
     }
+}
+
+/// Measures the arms of one bundle.
+#[inline(always)]
+pub(super) fn place_bundle<R: Real, const N: usize>(
+    stencils: &[[u32; N]],
+    origins: &[Vec3<f64>],
+    arms: &Shared<'_, R>,
+    first: usize,
+) {
+    for (lane, stencil) in stencils.iter().enumerate() {
+        for i in 1..N {
+            for (part, number) in arm::<R, N>(origins, stencil, i).to_array().into_iter().enumerate() {
+                arms.set(first + ((i - 1) * 3 + part) * stencils.len() + lane, number);
+            }
+        }
+    }
+}
+
+/// From the first vertex of an element to another at the start of the frame, in m.
+#[inline(always)]
+pub(super) fn arm<R: Real, const N: usize>(origins: &[Vec3<f64>], stencil: &[u32; N], i: usize) -> Vec3<R> {
+    (origins[stencil[i] as usize] - origins[stencil[0] as usize]).cast()
+}
+
+/// The arm of the `i`-th vertex of a bundle whose arms begin at `first`.
+///
+/// # Safety
+/// All arms of the bundle must be there.
+#[inline(always)]
+pub(super) unsafe fn arm_of_bundle<R: Real, S: Bundle<R>>(arms: &Shared<'_, R>, first: usize, i: usize) -> Vec3<S> {
+    // SAFETY: by the caller's promise.
+    let part = |part: usize| unsafe { S::read(arms, first + ((i - 1) * 3 + part) * S::LANES) };
+    Vec3::new(part(0), part(1), part(2))
 }
 
 /// What a solver does with an element. A trait and not a closure, because it is generic over the lanes.
@@ -124,7 +149,7 @@ pub(super) trait Measure<E: Energy<N>, R: Real, const N: usize> {
 #[derive(Clone, Copy)]
 struct Stencils<'a, const N: usize> {
     index: usize,
-    stencils: &'a [[u32; N]],
+    spots: &'a [[Spot<Particle<f32>>; N]],
 }
 
 /// What is done at an element, or as many as `S` has lanes.
@@ -144,11 +169,11 @@ trait Work<E: Energy<N>, R: Real, const N: usize> {
 }
 
 /// Moves the vertices from where they are.
-struct Move<'a, V> {
-    visitor: &'a V,
+struct Move<V> {
+    visitor: V,
 }
 
-impl<E: Energy<N>, R: Real, V: Visit<E, R, N>, const N: usize> Work<E, R, N> for Move<'_, V> {
+impl<E: Energy<N>, R: Real, V: Visit<E, R, N>, const N: usize> Work<E, R, N> for Move<V> {
     const MOVES: bool = true;
 
     #[inline(always)]
@@ -160,7 +185,7 @@ impl<E: Energy<N>, R: Real, V: Visit<E, R, N>, const N: usize> Work<E, R, N> for
         arm: impl Fn(usize) -> Vec3<S>,
     ) {
         // SAFETY: by the caller's promise.
-        let mut element = unsafe { Sweep::load(sweep.particles, place, arm) };
+        let mut element = unsafe { Sweep::load(&sweep.particles, place, arm) };
         self.visitor.visit(rest, &mut element);
         // SAFETY: as before.
         unsafe { sweep.store(&element) };
@@ -168,12 +193,12 @@ impl<E: Energy<N>, R: Real, V: Visit<E, R, N>, const N: usize> Work<E, R, N> for
 }
 
 /// The largest number so far.
-struct Largest<'a, M, R> {
-    measure: &'a M,
+struct Largest<M, R> {
+    measure: M,
     largest: R,
 }
 
-impl<E: Energy<N>, R: Real, M: Measure<E, R, N>, const N: usize> Work<E, R, N> for Largest<'_, M, R> {
+impl<E: Energy<N>, R: Real, M: Measure<E, R, N>, const N: usize> Work<E, R, N> for Largest<M, R> {
     const MOVES: bool = false;
 
     #[inline(always)]
@@ -185,7 +210,7 @@ impl<E: Energy<N>, R: Real, M: Measure<E, R, N>, const N: usize> Work<E, R, N> f
         arm: impl Fn(usize) -> Vec3<S>,
     ) {
         // SAFETY: by the caller's promise.
-        let element = unsafe { Sweep::load(sweep.particles, place, arm) };
+        let element = unsafe { Sweep::load(&sweep.particles, place, arm) };
         self.largest = self.largest.max(self.measure.measure(rest, &element).largest());
     }
 }
@@ -220,7 +245,12 @@ impl<R: Real> Sweep<'_, R> {
     /// x − xⁿ of the vertices of an element.
     #[inline(always)]
     pub(super) fn moved<S: Bundle<R>, const N: usize>(&self, element: &Element<'_, S, N>) -> [Vec3<S>; N] {
-        std::array::from_fn(|i| element.u[i] - S::load(|lane| self.previous.get(element.stencils[lane][i] as usize)).0)
+        // SAFETY: the sweep has as many of these as particles, which the element was read from.
+        let previous = |i: usize, lane: usize| unsafe { self.previous.get_at(element.spots[lane][i]) };
+        array(
+            #[inline(always)]
+            |i| element.u[i] - S::load(|lane| previous(i, lane)).0,
+        )
     }
 
     /// Visits every element of a batch and writes back what it moved. Elements of a colour share no vertex, so the
@@ -230,12 +260,12 @@ impl<R: Real> Sweep<'_, R> {
         &self,
         batch: &Batch<E, N>,
         worker: &Worker<'_>,
-        visitor: &impl Visit<E, R, N>,
+        visitor: impl Visit<E, R, N>,
     ) where
-        R::Wide: Bundle<R>,
-        Batch<E, N>: WideRest<R, E, N>,
+        R: Bundled,
+        Batch<E, N>: WideRest<R::Wide, E, N> + WideRest<R::Widest, E, N>,
     {
-        self.walk(batch, worker, &mut Move { visitor });
+        self.walk(batch, worker, Move { visitor });
     }
 
     /// The largest of a number over the elements of this worker's share.
@@ -244,48 +274,89 @@ impl<R: Real> Sweep<'_, R> {
         &self,
         batch: &Batch<E, N>,
         worker: &Worker<'_>,
-        measure: &impl Measure<E, R, N>,
+        measure: impl Measure<E, R, N>,
     ) -> f64
     where
-        R::Wide: Bundle<R>,
-        Batch<E, N>: WideRest<R, E, N>,
+        R: Bundled,
+        Batch<E, N>: WideRest<R::Wide, E, N> + WideRest<R::Widest, E, N>,
     {
-        let mut largest = Largest { measure, largest: R::ZERO };
-        self.walk(batch, worker, &mut largest);
-        largest.largest.to_f64()
+        self.walk(batch, worker, Largest { measure, largest: R::ZERO }).largest.to_f64()
     }
 
-    /// Goes over this worker's share of every colour: full bundles first, and the leader over what is left of it; a barrier stands
-    /// after each colour if the work moves vertices.
+    /// Goes over this worker's share of every colour, in the registers that the worker may use.
     #[inline(always)]
     fn walk<E: Energy<N>, W: Work<E, R, N>, const N: usize>(
         &self,
         batch: &Batch<E, N>,
         worker: &Worker<'_>,
-        work: &mut W,
-    ) where
-        R::Wide: Bundle<R>,
-        Batch<E, N>: WideRest<R, E, N>,
+        work: W,
+    ) -> W
+    where
+        R: Bundled,
+        Batch<E, N>: WideRest<R::Wide, E, N> + WideRest<R::Widest, E, N>,
     {
+        #[cfg(target_arch = "x86_64")]
+        if R::HAS_WIDER && worker.is_wide() {
+            // SAFETY: the processor has AVX2, says the worker.
+            return unsafe { self.walk_wide(batch, worker, work) };
+        }
+        self.walk_by::<R::Wide, E, W, N>(batch, worker, work)
+    }
+
+    /// In the widest registers.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn walk_wide<E: Energy<N>, W: Work<E, R, N>, const N: usize>(
+        &self,
+        batch: &Batch<E, N>,
+        worker: &Worker<'_>,
+        work: W,
+    ) -> W
+    where
+        R: Bundled,
+        Batch<E, N>: WideRest<R::Widest, E, N>,
+    {
+        self.walk_by::<R::Widest, E, W, N>(batch, worker, work)
+    }
+
+    /// Full bundles first, and the leader over what is left of a colour; a barrier stands after each if the work moves vertices.
+    #[inline(always)]
+    fn walk_by<S: Bundle<R>, E: Energy<N>, W: Work<E, R, N>, const N: usize>(
+        &self,
+        batch: &Batch<E, N>,
+        worker: &Worker<'_>,
+        work: W,
+    ) -> W
+    where
+        Batch<E, N>: WideRest<S, E, N>,
+    {
+        let arm_count = batch.wide_rest().len() * S::LANES * 3 * (N - 1);
         assert!(self.particles.len() >= batch.vertex_count(), "a state smaller than its model");
-        let lanes = R::Wide::LANES;
+        assert!(self.previous.len() >= batch.vertex_count(), "a state smaller than its model");
+        assert!(self.arms.len() >= self.first_arm + arm_count, "fewer arms than elements");
+        // Copies, which no store can change.
+        let (sweep, mut work) = (*self, work);
         let mut first_bundle = 0;
         for color in batch.colors() {
-            let bundles = color.len() / lanes;
+            let bundles = color.len() / S::LANES;
             let wide = &batch.wide_rest()[first_bundle..first_bundle + bundles];
-            for bundle in worker.share(0..bundles) {
-                let arms = self.first_arm + (first_bundle + bundle) * (N - 1);
-                let stencils = &batch.stencils()[color.start + bundle * lanes..][..lanes];
-                let place = Stencils { index: color.start + bundle * lanes, stencils };
+            let share = worker.share(0..bundles);
+            let mut element = color.start + share.start * S::LANES;
+            let mut arms = sweep.first_arm + (first_bundle + share.start) * S::LANES * 3 * (N - 1);
+            let spots = batch.spots()[element..color.start + share.end * S::LANES].chunks_exact(S::LANES);
+            for (rest, spots) in wide[share].iter().zip(spots) {
+                let place = Stencils { index: element, spots };
                 // SAFETY: the lengths are checked above.
-                unsafe { work.element(self, &wide[bundle], place, |i| self.arms.get(arms + i - 1)) };
+                unsafe { work.element(&sweep, rest, place, |i| arm_of_bundle(&sweep.arms, arms, i)) };
+                element += S::LANES;
+                arms += S::LANES * 3 * (N - 1);
             }
             if worker.leads() {
-                for e in color.start + bundles * lanes..color.end {
+                for e in color.start + bundles * S::LANES..color.end {
                     let rest = E::cast::<R>(&batch.rest()[e..=e]);
-                    let place = Stencils { index: e, stencils: &batch.stencils()[e..=e] };
+                    let place = Stencils { index: e, spots: &batch.spots()[e..=e] };
                     // SAFETY: the lengths are checked above.
-                    unsafe { work.element(self, &rest, place, |i| self.arm(&batch.stencils()[e], i)) };
+                    unsafe { work.element(&sweep, &rest, place, |i| arm(sweep.origins, &batch.stencils()[e], i)) };
                 }
             }
             first_bundle += bundles;
@@ -293,11 +364,7 @@ impl<R: Real> Sweep<'_, R> {
                 worker.barrier();
             }
         }
-    }
-
-    /// The arm of a single element.
-    fn arm<const N: usize>(&self, stencil: &[u32; N], i: usize) -> Vec3<R> {
-        (self.origins[stencil[i] as usize] - self.origins[stencil[0] as usize]).cast()
+        work
     }
 
     /// Reads the vertices of as many elements as `S` has lanes from the displacements of some time; `arm` gives the arm of
@@ -312,12 +379,11 @@ impl<R: Real> Sweep<'_, R> {
         place: Stencils<'a, N>,
         arm: impl Fn(usize) -> Vec3<S>,
     ) -> Element<'a, S, N> {
-        let Stencils { index, stencils } = place;
-        let mut element = Element { index, stencils, u: [Vec3::ZERO; N], x: [Vec3::ZERO; N], w: [S::ZERO; N] };
+        let Stencils { index, spots } = place;
+        let mut element = Element { index, spots, u: [Vec3::ZERO; N], x: [Vec3::ZERO; N], w: [S::ZERO; N] };
         for i in 0..N {
             // SAFETY: by the caller's promise.
-            (element.u[i], element.w[i]) =
-                S::load(|lane| unsafe { displacements.get_unchecked(stencils[lane][i] as usize) });
+            (element.u[i], element.w[i]) = S::load(|lane| unsafe { displacements.get_at(spots[lane][i]) });
             element.x[i] = if i == 0 { element.u[i] } else { element.u[i] + arm(i) };
         }
         element
@@ -332,7 +398,7 @@ impl<R: Real> Sweep<'_, R> {
         for i in 0..N {
             S::store(element.u[i], element.w[i], |lane, particle| {
                 // SAFETY: by the caller's promise.
-                unsafe { self.particles.set_unchecked(element.stencils[lane][i] as usize, particle) };
+                unsafe { self.particles.set_at(element.spots[lane][i], particle) };
             });
         }
     }

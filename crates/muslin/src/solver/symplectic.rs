@@ -21,13 +21,14 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use super::explicit::diverged;
-use super::frame::Frame;
-use super::particle::Particle;
+use super::frame::{Frame, join, part};
+use super::particle::{Moving, Particle};
 use super::spectrum::Spectrum;
 use super::stepped::Motion;
 use super::stream::{self, Forces, Rows, Vertices};
 use super::{Context, Solver, Stages, StepError, StepReport, Stopwatch};
 use crate::math::{Lanes, Scalar};
+use crate::model::Cloth;
 use crate::parallel::Shared;
 use crate::state::State;
 
@@ -41,6 +42,8 @@ pub(super) struct Symplectic {
     pulls: Vec<Pull>,
     /// What the terms do to the vertices, in N, where their rows say.
     forces: Vec<Particle<f32>>,
+    /// The vertices as the elements see them: a copy of what the frame keeps apart.
+    moving: Vec<Moving>,
     spectrum: Spectrum,
     /// Positions and inverse masses at the start of a frame, for the spectrum.
     motion: Motion,
@@ -77,6 +80,7 @@ impl Symplectic {
             substeps,
             pulls: Vec::new(),
             forces: Vec::new(),
+            moving: Vec::new(),
             spectrum: Spectrum::default(),
             motion: Motion::default(),
         }
@@ -89,7 +93,7 @@ impl Symplectic {
         self.motion.inverse_masses.clone_from(&model.inverse_masses);
         let mut first = stream::NONE + 1;
         for (t, term) in model.terms.iter().enumerate() {
-            let (stream, rows) = term.stream(first);
+            let (stream, rows) = term.stream(first, context.team.is_wide());
             first = rows.end();
             let stride = if term.is_quadratic() { self.stride(context, t, step) } else { 1 };
             self.pulls.push(Pull { stream, rows, stride });
@@ -128,6 +132,7 @@ impl Solver for Symplectic {
         let limit = self.limit(context, state, step);
         let arm_counts = self.pulls.iter().map(|pull| pull.stream.arm_count());
         self.frame.load(context.model, state, (dt, self.substeps), arm_counts);
+        self.moving.resize(state.positions.len(), Moving::default());
         let loaded = context.clock.seconds();
         let mut stages = self.run(context, step)?;
         let solved = context.clock.seconds();
@@ -175,22 +180,26 @@ impl Symplectic {
     /// Runs some of the substeps; where cloth is kept from cloth, that is still to come.
     fn run_some(&mut self, context: &Context<'_>, step: f64, range: Range<usize>) -> Stages {
         let (model, is_first, substeps) = (context.model, range.start == 0, self.substeps as usize);
+        let separates = self.frame.separates();
         let (substep, arrays, script, first_arms) = self.frame.open(model, step);
         // SAFETY: in the pass over the elements a place is set by the worker that has its element; in that over the vertices, after
         // a barrier, places are only read.
         let forces = unsafe { Shared::new(&mut self.forces) };
+        // SAFETY: each pass gets and sets those of its share of the vertices, but the one over the elements, which gets all and stands
+        // between two barriers.
+        let motion = unsafe { Shared::new(&mut self.moving) };
         let pulls = &self.pulls;
-        let vertices = Vertices {
-            particles: &arrays.particles,
-            velocities: &arrays.velocities,
-            origins: substep.origins,
-            arms: &arrays.arms,
-        };
+        let vertices = Vertices { motion, origins: substep.origins, arms: arrays.arms };
+        // While only pins act on the vertices beside the forces, nobody asks for displacements and velocities apart.
+        let is_together = !separates && !substep.has_wind() && range.clone().all(|s| script.obstacles(s).is_empty());
         let outcome = Mutex::new(Stages::default());
 
         context.team.run(context.threads, |worker| {
             let mut stages = Stages::default();
             let mut watch = Stopwatch::new(context.clock, worker.leads());
+            let all = worker.share(0..motion.len());
+            all.clone().for_each(|vertex| join(&arrays, &motion, vertex));
+            worker.barrier();
             if is_first {
                 for (pull, &first) in pulls.iter().zip(first_arms) {
                     pull.stream.place(worker, &vertices, first);
@@ -207,7 +216,7 @@ impl Symplectic {
                 substep.measure_wind(worker, &arrays);
                 worker.barrier();
                 watch.lap(&mut stages.solve);
-                substep.go(worker, &arrays, pin_poses, |cloth, share| {
+                let forces_on = |cloth: &Cloth, share: Range<usize>| {
                     // v + w Δ ∂E/∂x; damping, which follows, takes nothing from a force.
                     let kick = |pull| {
                         let impulse = Lanes::from_f64(-step * f64::from(weight(pull)) / substep.decay(cloth));
@@ -218,28 +227,52 @@ impl Symplectic {
                         }
                     };
                     let mut acting = pulls[cloth.terms.clone()].iter().filter(|pull| weight(pull) > 0).map(kick);
-                    // The last on the way of the vertices: for most cloths that is the only one in most substeps.
+                    // The last two on the way of the vertices: for most cloths there are no more.
                     let last = acting.next_back();
+                    let second_last = acting.next_back();
                     for kick in acting {
                         for i in share.clone() {
-                            let velocity = kick(i, arrays.particles.get(i).four(), arrays.velocities.get(i).four());
-                            arrays.velocities.set(i, Particle::from_four(velocity));
+                            if is_together {
+                                let moving = motion.get(i);
+                                let velocity = kick(i, moving.particle(), moving.velocity());
+                                motion.set(i, Moving::new(moving.particle(), velocity));
+                            } else {
+                                let velocity = kick(i, arrays.particles.get(i).four(), arrays.velocities.get(i).four());
+                                arrays.velocities.set(i, Particle::from_four(velocity));
+                            }
                         }
                     }
-                    move |vertex, particle, velocity| match &last {
-                        Some(kick) => kick(vertex, particle, velocity),
-                        None => velocity,
+                    move |vertex: usize, particle: Lanes, mut velocity: Lanes| {
+                        if let Some(kick) = &second_last {
+                            velocity = kick(vertex, particle, velocity);
+                        }
+                        if let Some(kick) = &last {
+                            velocity = kick(vertex, particle, velocity);
+                        }
+                        velocity
                     }
-                });
+                };
+                if is_together {
+                    substep.go_together(worker, &arrays, &motion, pin_poses, forces_on);
+                } else {
+                    substep.go(worker, &arrays, pin_poses, forces_on);
+                    for cloth in &model.cloths {
+                        worker.share(cloth.vertices.clone()).for_each(|vertex| join(&arrays, &motion, vertex));
+                    }
+                }
                 worker.barrier();
                 watch.lap(&mut stages.predict);
                 if !obstacles.is_empty() {
                     substep.collide(worker, &arrays, obstacles);
                     watch.lap(&mut stages.collide);
                     substep.update(worker, &arrays);
+                    all.clone().for_each(|vertex| join(&arrays, &motion, vertex));
                     worker.barrier();
                     watch.lap(&mut stages.update);
                 }
+            }
+            if is_together {
+                all.for_each(|vertex| part(&arrays, &motion, vertex));
             }
             if worker.leads()
                 && let Ok(mut outcome) = outcome.lock()

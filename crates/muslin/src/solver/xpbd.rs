@@ -23,7 +23,7 @@
 //!
 //! [Macklin, Müller, Chentanez 2016, eq. 18 and 26], [Macklin et al. 2019, "Small Steps in Physics Simulation"].
 
-use super::particle::Bundle;
+use super::particle::{Bundle, Bundled};
 use super::position_based::{self, LONG_RANGE, MAX_STRAIN, Sweeps};
 use super::sweep::{Element, Measure, Sweep, Visit};
 use super::{Need, PRECISION, SolverKind, iterations, substeps};
@@ -97,35 +97,38 @@ pub fn multiplier_step<S: Scalar, C: Constraint<S, N>, const N: usize>(
     if step.damping > 0.0 {
         error = error + row.along(&moved()) * damping;
     }
-    row.resolve(w, error, S::ONE + damping, |mut inertia| {
-        if step.damping > 0.0 {
-            inertia = inertia + inertia * damping;
-        }
-        let denominator = inertia + compliance;
-        // Zero only if every vertex is held and the element rigid: nothing to move, and nothing may become NaN.
-        S::select(denominator.greater(S::ZERO), S::ONE / denominator, S::ZERO)
-    })
+    row.resolve(
+        w,
+        error,
+        S::ONE + damping,
+        #[inline(always)]
+        |mut inertia: S| {
+            if step.damping > 0.0 {
+                inertia = inertia + inertia * damping;
+            }
+            let denominator = inertia + compliance;
+            // Zero only if every vertex is held and the element rigid: nothing to move, and nothing may become NaN.
+            S::select(denominator.greater(S::ZERO), S::ONE / denominator, S::ZERO)
+        },
+    )
 }
 
-impl<E: Energy<N>, R: Real, const N: usize> Project<R> for Batch<E, N>
+impl<E: Energy<N>, R: Bundled, const N: usize> Project<R> for Batch<E, N>
 where
-    R::Wide: Bundle<R>,
-    Self: WideRest<R, E, N>,
+    Self: WideRest<R::Wide, E, N> + WideRest<R::Widest, E, N>,
 {
     fn project(&self, worker: &Worker<'_>, sweep: &Sweep<'_, R>) {
         let law = Law::new(self, sweep);
         // Two loops, because the choice inside one costs a fifth of its speed.
         if law.step.damping > 0.0 || sweep.keeps_multipliers() {
-            sweep.visit(self, worker, &law);
-        } else if sweep.relaxation != 1.0 {
-            sweep.visit(self, worker, &RelaxedLaw(law.step, sweep.relaxation));
+            sweep.visit(self, worker, law);
         } else {
-            sweep.visit(self, worker, &PlainLaw(Compliant { damping: 0.0, ..law.step }));
+            sweep.visit(self, worker, PlainLaw { inverse_step_squared: law.step.inverse_step_squared });
         }
     }
 
     fn residual(&self, worker: &Worker<'_>, sweep: &Sweep<'_, R>) -> f64 {
-        sweep.largest(self, worker, &Law::new(self, sweep))
+        sweep.largest(self, worker, Law::new(self, sweep))
     }
 
     fn parts(&self) -> usize {
@@ -134,26 +137,18 @@ where
 }
 
 /// The projection of a first iteration without damping, whose λ nobody asks for: most of the work of small steps.
-struct PlainLaw(Compliant);
+struct PlainLaw {
+    /// 1/h², in 1/s².
+    inverse_step_squared: f64,
+}
 
 impl<E: Energy<N>, R: Real, const N: usize> Visit<E, R, N> for PlainLaw {
     #[inline(always)]
     fn visit<S: Bundle<R>>(&self, rest: &E::Rest<S>, element: &mut Element<'_, S, N>) {
         let row = E::row(rest, &element.x);
-        let change = multiplier_step(&row, &element.w, None, self.0, || [Vec3::ZERO; N]);
+        let step = Compliant { inverse_step_squared: self.inverse_step_squared, damping: 0.0 };
+        let change = multiplier_step(&row, &element.w, None, step, || [Vec3::ZERO; N]);
         element.pull(|i| row.pull(i, change));
-    }
-}
-
-/// The same, with more or less than the whole correction.
-struct RelaxedLaw(Compliant, f64);
-
-impl<E: Energy<N>, R: Real, const N: usize> Visit<E, R, N> for RelaxedLaw {
-    #[inline(always)]
-    fn visit<S: Bundle<R>>(&self, rest: &E::Rest<S>, element: &mut Element<'_, S, N>) {
-        let row = E::row(rest, &element.x);
-        let change = multiplier_step(&row, &element.w, None, self.0, || [Vec3::ZERO; N]);
-        element.pull(|i| row.pull(i, change) * S::from_f64(self.1));
     }
 }
 

@@ -4,6 +4,7 @@ use muslin::Simulation;
 use muslin::math::Vec3;
 use muslin::mesh::Mesh;
 use muslin::model::{Compiled, Model};
+use muslin::parallel::Team;
 use muslin::scene::{Finding, Scene, parse};
 use muslin::solver::StepReport;
 use muslin::state::State;
@@ -24,6 +25,13 @@ pub(crate) fn simulation(text: &str) -> Simulation {
 pub(crate) fn simulation_on(text: &str, threads: usize) -> Simulation {
     let mut no_files = |file: &str| Err(format!("there is no file {file}"));
     Simulation::new(&scene(text), threads, &mut no_files).unwrap_or_else(|e| panic!("{e}\n{text}"))
+}
+
+/// The same with a team.
+pub(crate) fn simulation_with(text: &str, team: Team) -> Simulation {
+    let mut no_files = |file: &str| Err(format!("there is no file {file}"));
+    let mut no_frames = |file: &str| Err(format!("there is no file {file}"));
+    Simulation::with_team(&scene(text), team, &mut no_files, &mut no_frames).unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
 
 /// A scene all of whose mesh files are `mesh`.
