@@ -170,7 +170,7 @@ def main(name: str, packages: list[str], build: Callable[[Work], Any]) -> None:
                 break
     except Exception as error:  # A peer that fails is a result too.
         traceback.print_exc()
-        result["failed"] = f"{type(error).__name__}: {error}".splitlines()[0][:300]
+        result["failed"] = f"{type(error).__name__}: {' '.join(str(error).split())}"[:300]
     if work.workload == "rows" and last is not None:
         frames.push(last)
     frames.close()
