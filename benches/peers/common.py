@@ -62,6 +62,8 @@ class Work:
                     {"kind": "capsule", "a", "b", "radius", "friction"}; for "spin" see `turn`
     wind            velocity of the air in m/s, or None; drag and lift are its coefficients, air_density in kg/m³
     self_contact    whether cloth is kept from itself
+    stable_step     the longest stable step of an explicit integrator, in s
+    reference       path of the converged motion of the first half second, where a run that is more than 2 cm off is to end after it; or not there
     settings        of the peer; label is their name
     """
 
@@ -69,7 +71,7 @@ class Work:
 
     def __init__(self, path: Path) -> None:
         keys: dict[str, Any] = json.loads(path.read_text())
-        self.label, self.settings = "", {}
+        self.label, self.settings, self.reference = "", {}, None
         for key, value in keys.items():
             if key in self.ARRAYS and value is not None:
                 value = np.load(path.parent / value)
@@ -86,6 +88,13 @@ class Work:
         inverse[self.pins] = 0.0
         return inverse
 
+    def substeps(self, default: int) -> int:
+        """The setting `substeps`; or `stable_part`, as Muslin understands it: part of the substeps of the longest stable step of an explicit
+        integrator, and 15 %."""
+        if "stable_part" in self.settings:
+            return math.ceil(self.settings["stable_part"] * 1.15 / self.fps / self.stable_step)
+        return self.settings.get("substeps", default)
+
     def setting(self, key: str, default: Any) -> Any:
         """A setting of the peer, and its value where it is not given."""
         return self.settings.get(key, default)
@@ -101,6 +110,21 @@ def turn(body: dict[str, Any], seconds: float) -> float:
         return 0.0
     part = min(max((seconds - spin["start"]) / (spin["end"] - spin["start"]), 0.0), 1.0)
     return part * part * (3 - 2 * part) * math.radians(spin["degrees"])
+
+
+class Gate:
+    """Ends a run whose motion is not the converged one: what it would cost to go on is of no interest."""
+
+    LIMIT = 0.02
+
+    def __init__(self, path: str | None) -> None:
+        self.motion = np.load(path, mmap_mode="r") if path else []
+
+    def is_shut(self, frame: int, positions: np.ndarray) -> bool:
+        """At the last frame of the motion; by then it is too late to come back."""
+        if frame + 1 != len(self.motion):
+            return False
+        return bool(np.sqrt(((positions - self.motion[frame]) ** 2).sum(axis=1).mean()) > self.LIMIT)
 
 
 class Frames:
@@ -148,7 +172,7 @@ def main(name: str, packages: list[str], build: Callable[[Work], Any]) -> None:
         "wall_s": [], "cpu_s": [], "counts": {}, "failed": None, "notes": "",
     }
     frames = Frames(out / "positions.npy", len(work.vertices))
-    peer, left, last = None, work.budget_s, None
+    peer, left, last, gate = None, work.budget_s, None, Gate(work.reference)
     try:
         peer = build(work)
         frames.push(peer.positions())
@@ -165,6 +189,9 @@ def main(name: str, packages: list[str], build: Callable[[Work], Any]) -> None:
             if work.workload != "rows":
                 frames.push(last)
             left -= cpu
+            if gate.is_shut(frame, last):
+                result["notes"] = f"stopped after frame {frame}: its motion is too far off. "
+                break
             if left < 0 and frame < work.frames:
                 result["notes"] = f"stopped after frame {frame}: {work.budget_s:g} s were spent. "
                 break

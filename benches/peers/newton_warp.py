@@ -5,7 +5,7 @@
 Settings:
 
     solver        "xpbd": springs on edges and angles on hinges; "vbd": triangles (neo-Hookean) and angles; "style3d": woven triangles, projective
-    substeps      in a frame
+    substeps      in a frame; or `stable_part`, see `common.py`
     iterations    in a substep
     linear_iterations   of Style3D's conjugate gradients
     rows          for "rows": "distance" (xpbd: springs on edges and between the apexes of hinges, nothing else) or "vbd"
@@ -38,7 +38,7 @@ class Peer:
         if any(body.get("spin") for body in work.bodies):
             raise NotImplementedError("no bodies that turn")
         kind = work.setting("solver", "xpbd")
-        self.substeps, self.iterations = work.setting("substeps", 2 if kind == "style3d" else 10), work.setting("iterations", 10)
+        self.substeps, self.iterations = work.substeps(2 if kind == "style3d" else 10), work.setting("iterations", 10)
         self.settings = {"solver": kind, "substeps": self.substeps, "iterations": self.iterations}
         self.notes, self.counts = "", {"iterations": 0}
         self.h = 1.0 / work.fps / self.substeps

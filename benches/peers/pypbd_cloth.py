@@ -4,7 +4,7 @@
 
 Settings:
 
-    substeps      in a frame: NUM_SUB_STEPS of its controller
+    substeps      in a frame (or `stable_part`, see `common.py`): NUM_SUB_STEPS of its controller
     iterations    in a substep: MAX_ITERATIONS
     rows          for "rows": "distance" (edges, and distances of the apexes of hinges, rigid), "dihedral", "isometric" (hinges only)
 
@@ -28,7 +28,7 @@ class Peer:
             raise NotImplementedError("no self-contact of cloth")
         if work.wind:
             raise NotImplementedError("no wind")
-        self.substeps, self.iterations = work.setting("substeps", 5), work.setting("iterations", 1)
+        self.substeps, self.iterations = work.substeps(5), work.setting("iterations", 1)
         self.settings = {"substeps": self.substeps, "iterations": self.iterations}
         self.notes, self.counts = "", {"projections": 0, "iterations": 0}
         simulation = pypbd.Simulation.getCurrent()

@@ -6,7 +6,7 @@ Settings:
 
     kernel        "coloured": rows sorted by colour, one loop a colour, which Taichi may vectorise and share out; "serial": one loop in the order of
                   the mesh, `ti.loop_config(serialize=True)`
-    substeps      in a frame
+    substeps      in a frame; or `stable_part`, see `common.py`
     iterations    in a substep
     rows          for "rows": "distance" (edges, and distances of the apexes of hinges, all rigid) or "isometric" (hinges only)
 
@@ -54,7 +54,7 @@ class Peer:
         if work.self_contact:
             raise NotImplementedError("no self-contact")
         self.work = work
-        self.substeps, iterations = work.setting("substeps", 20), work.setting("iterations", 1)
+        self.substeps, iterations = work.substeps(20), work.setting("iterations", 1)
         kernel, rows = work.setting("kernel", "coloured"), work.setting("rows", "")
         self.settings = {"kernel": kernel, "substeps": self.substeps, "iterations": iterations}
         ti.init(arch=ti.cpu, cpu_max_num_threads=work.threads, offline_cache=False, log_level=ti.ERROR, default_fp=ti.f32)

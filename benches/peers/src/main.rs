@@ -97,6 +97,10 @@ fn run(name: &str, work: &str, out: &str, build: impl FnOnce(&Work) -> Outcome<B
                 frames.push(&last)?;
             }
             left -= cpu;
+            if work.is_off(frame, &last)? {
+                notes = format!("stopped after frame {frame}: its motion is too far off. ");
+                break;
+            }
             if left < 0.0 && frame < work.frames {
                 notes = format!("stopped after frame {frame}: {} s were spent. ", work.budget_s);
                 break;

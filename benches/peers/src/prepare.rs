@@ -14,11 +14,9 @@ use muslin::{Simulation, parameter::Settings};
 use serde_json::Value;
 
 use crate::Outcome;
-use crate::work::{Body, Frames, Spin, Work, save};
+use crate::work::{Body, Frames, REFERENCE_FRAMES, Spin, Work, save};
 
 const FPS: f64 = 60.0;
-/// Half a second.
-const REFERENCE_FRAMES: usize = 30;
 
 /// A workload, as numbers.
 #[derive(Clone, Debug)]
@@ -261,6 +259,7 @@ pub(crate) fn prepare(workload: &str, side: u32, out: &Path) -> Outcome<()> {
         air_density: 1.225,
         self_contact: sheet.self_contact,
         stable_step: stable_step(&simulation)?,
+        reference: None,
         label: String::new(),
         settings: Value::Null,
     };

@@ -43,6 +43,9 @@ pub(crate) struct Work {
     pub(crate) self_contact: bool,
     /// The longest stable step of an explicit integrator, in s.
     pub(crate) stable_step: f64,
+    /// Where it is given, a run that is more than 2 cm off the converged motion at its end is not worth more frames.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) reference: Option<String>,
     #[serde(default)]
     pub(crate) label: String,
     #[serde(default)]
@@ -83,16 +86,31 @@ impl Work {
     /// Start of all vertices, in m.
     pub(crate) fn positions(&self) -> Outcome<Vec<[f64; 3]>> {
         let bytes = fs::read(&self.vertices)?;
-        // As `save` writes it: a header of 128 bytes, then doubles.
+        // As `save` writes it: a header, then doubles.
         let numbers: Vec<f64> = bytes[HEADER..]
             .chunks_exact(8)
             .map(|bytes| f64::from_le_bytes(std::array::from_fn(|i| bytes[i])))
             .collect();
         Ok(numbers.chunks_exact(3).map(|x| [x[0], x[1], x[2]]).collect())
     }
+
+    /// Whether this is the last frame of the reference, and the positions are more than 2 cm off it.
+    pub(crate) fn is_off(&self, frame: usize, positions: &[[f32; 3]]) -> Outcome<bool> {
+        const LIMIT: f64 = 0.02;
+        let Some(path) = self.reference.as_ref().filter(|_| frame == REFERENCE_FRAMES) else { return Ok(false) };
+        let bytes = fs::read(path)?;
+        let start = HEADER + 12 * positions.len() * frame;
+        let last = bytes.get(start..).ok_or("the reference is too short")?.chunks_exact(4);
+        let numbers = last.map(|bytes| f32::from_le_bytes(std::array::from_fn(|i| bytes[i])));
+        let squares = numbers.zip(positions.iter().flatten()).map(|(a, b)| f64::from(a - b) * f64::from(a - b));
+        Ok((squares.sum::<f64>() / positions.len() as f64).sqrt() > LIMIT)
+    }
 }
 
 const HEADER: usize = 128;
+
+/// Half a second.
+pub(crate) const REFERENCE_FRAMES: usize = 30;
 
 /// The header of a file of NumPy, version 1.0.
 fn header(kind: &str, shape: &[usize]) -> Vec<u8> {

@@ -1,0 +1,293 @@
+//! How each peer is run: its own defaults, or those of its examples, first; then what makes it better, with the reason.
+
+/// One way to run a peer.
+pub(super) struct Setting {
+    pub(super) peer: &'static str,
+    pub(super) workloads: &'static [&'static str],
+    /// In "rows", what is counted comes first: `distance`, `dihedral`, `isometric`, `vbd`.
+    pub(super) label: &'static str,
+    /// An object of JSON that the peer understands; its script says what there is.
+    pub(super) settings: &'static str,
+    /// For whoever reads this table.
+    #[allow(dead_code, reason = "it is for people")]
+    pub(super) why: &'static str,
+}
+
+const ROWS: &[&str] = &["rows"];
+const HUNG: &[&str] = &["hang", "stiffest", "softest"];
+const FOLD: &[&str] = &["fold"];
+
+pub(super) const SETTINGS: &[Setting] = &[
+    // Throughput.
+    Setting {
+        peer: "muslin",
+        workloads: ROWS,
+        label: "distance",
+        settings: r#"{"solver": "kind = \"xpbd\", substeps = 20, iterations = 1", "stretch": "{ model = \"spring\", compliance = 0 }", "bend": "{ model = \"distance\", compliance = 1e-4 }"}"#,
+        why: "as `muslin bench sheet`: rigid edges, and distances of the apexes of hinges",
+    },
+    Setting {
+        peer: "muslin",
+        workloads: ROWS,
+        label: "dihedral",
+        settings: r#"{"solver": "kind = \"xpbd\", substeps = 20, iterations = 1", "stretch": "{ model = \"none\" }", "bend": "{ model = \"dihedral\" }"}"#,
+        why: "hinges alone",
+    },
+    Setting {
+        peer: "muslin",
+        workloads: ROWS,
+        label: "isometric",
+        settings: r#"{"solver": "kind = \"xpbd\", substeps = 20, iterations = 1", "stretch": "{ model = \"none\" }", "bend": "{ model = \"isometric\" }"}"#,
+        why: "hinges alone",
+    },
+    Setting {
+        peer: "muslin",
+        workloads: ROWS,
+        label: "vbd, springs",
+        settings: r#"{"solver": "kind = \"vbd\", substeps = 4, iterations = 10"}"#,
+        why: "the models that Muslin's own ladder uses: springs and isometric bending",
+    },
+    Setting {
+        peer: "muslin",
+        workloads: ROWS,
+        label: "vbd, triangles",
+        settings: r#"{"solver": "kind = \"vbd\", substeps = 4, iterations = 10", "stretch": "{ model = \"neo_hookean\", stiffness = 25000.0 }", "bend": "{ model = \"dihedral\", stiffness = 1e-5 }"}"#,
+        why: "the same energies as Newton's: neo-Hookean triangles and angles",
+    },
+    Setting {
+        peer: "taichi",
+        workloads: ROWS,
+        label: "distance, coloured",
+        settings: r#"{"rows": "distance", "kernel": "coloured", "substeps": 20, "iterations": 1}"#,
+        why: "the parallel way, on one thread",
+    },
+    Setting {
+        peer: "taichi",
+        workloads: ROWS,
+        label: "distance, serial",
+        settings: r#"{"rows": "distance", "kernel": "serial", "substeps": 20, "iterations": 1}"#,
+        why: "one loop in the order of the mesh: on one thread there is less overhead",
+    },
+    Setting {
+        peer: "taichi",
+        workloads: ROWS,
+        label: "isometric, coloured",
+        settings: r#"{"rows": "isometric", "kernel": "coloured", "substeps": 20, "iterations": 1}"#,
+        why: "for comparison; pyPBD's is the peer of bending rows",
+    },
+    Setting {
+        peer: "pypbd",
+        workloads: ROWS,
+        label: "distance",
+        settings: r#"{"rows": "distance", "substeps": 20, "iterations": 1}"#,
+        why: "its DistanceConstraint_XPBD",
+    },
+    Setting {
+        peer: "pypbd",
+        workloads: ROWS,
+        label: "dihedral",
+        settings: r#"{"rows": "dihedral", "substeps": 20, "iterations": 1}"#,
+        why: "its DihedralConstraint: it has no XPBD form",
+    },
+    Setting {
+        peer: "pypbd",
+        workloads: ROWS,
+        label: "isometric",
+        settings: r#"{"rows": "isometric", "substeps": 20, "iterations": 1}"#,
+        why: "its IsometricBendingConstraint_XPBD",
+    },
+    Setting {
+        peer: "newton",
+        workloads: ROWS,
+        label: "distance",
+        settings: r#"{"solver": "xpbd", "rows": "distance", "substeps": 20, "iterations": 1}"#,
+        why: "its springs; Jacobi's way, so what comes out explodes, but the count is the count",
+    },
+    Setting {
+        peer: "newton",
+        workloads: ROWS,
+        label: "vbd",
+        settings: r#"{"solver": "vbd", "substeps": 4, "iterations": 10}"#,
+        why: "sweeps over all vertices; without self-contact, which its example has",
+    },
+    // Motions.
+    Setting {
+        peer: "muslin",
+        workloads: HUNG,
+        label: "explicit 0.9",
+        settings: r#"{"solver": "kind = \"explicit\"", "stable_part": 0.9, "damping": 0.02}"#,
+        why: "Muslin's own ladder (`muslin bench quality`)",
+    },
+    Setting {
+        peer: "muslin",
+        workloads: HUNG,
+        label: "explicit 1.0",
+        settings: r#"{"solver": "kind = \"explicit\"", "stable_part": 1.0, "damping": 0.02}"#,
+        why: "for sheets on which 0.9 is not stable",
+    },
+    Setting {
+        peer: "muslin",
+        workloads: &["hang", "stiffest", "softest", "drape", "flag"],
+        label: "xpbd 0.5",
+        settings: r#"{"solver": "kind = \"xpbd\"", "stable_part": 0.5}"#,
+        why: "",
+    },
+    Setting {
+        peer: "muslin",
+        workloads: &["hang", "stiffest", "softest", "drape", "flag"],
+        label: "xpbd 1.0",
+        settings: r#"{"solver": "kind = \"xpbd\"", "stable_part": 1.0}"#,
+        why: "",
+    },
+    Setting {
+        peer: "muslin",
+        workloads: HUNG,
+        label: "xpbd 1.7",
+        settings: r#"{"solver": "kind = \"xpbd\"", "stable_part": 1.7}"#,
+        why: "",
+    },
+    Setting {
+        peer: "muslin",
+        workloads: HUNG,
+        label: "newton 8x2",
+        settings: r#"{"solver": "kind = \"newton\", substeps = 8, iterations = 2, integrator = \"bdf2\""}"#,
+        why: "few long steps",
+    },
+    Setting {
+        peer: "muslin",
+        workloads: FOLD,
+        label: "the scene",
+        settings: r#"{"solver": "kind = \"xpbd\", substeps = 50"}"#,
+        why: "as the scene `twirl` has it",
+    },
+    Setting {
+        peer: "muslin",
+        workloads: FOLD,
+        label: "fewer substeps",
+        settings: r#"{"solver": "kind = \"xpbd\", substeps = 25"}"#,
+        why: "what it costs to be less exact",
+    },
+    Setting {
+        peer: "taichi",
+        workloads: HUNG,
+        label: "20x1",
+        settings: r#"{"kernel": "serial", "substeps": 20}"#,
+        why: "what examples have; the serial kernel is the faster one on one thread",
+    },
+    Setting {
+        peer: "taichi",
+        workloads: &["hang", "stiffest", "softest", "drape", "flag"],
+        label: "0.5",
+        settings: r#"{"kernel": "serial", "stable_part": 0.5}"#,
+        why: "substeps as of Muslin's XPBD, which is the same method",
+    },
+    Setting {
+        peer: "taichi",
+        workloads: &["hang", "stiffest", "softest", "drape", "flag"],
+        label: "1.0",
+        settings: r#"{"kernel": "serial", "stable_part": 1.0}"#,
+        why: "",
+    },
+    Setting {
+        peer: "taichi",
+        workloads: HUNG,
+        label: "1.7",
+        settings: r#"{"kernel": "serial", "stable_part": 1.7}"#,
+        why: "",
+    },
+    Setting { peer: "pypbd", workloads: HUNG, label: "5x1", settings: "{}", why: "its own defaults" },
+    Setting {
+        peer: "pypbd",
+        workloads: &["hang", "stiffest", "softest", "drape"],
+        label: "0.5",
+        settings: r#"{"stable_part": 0.5}"#,
+        why: "substeps as of Muslin's XPBD, which is the same method",
+    },
+    Setting { peer: "pypbd", workloads: HUNG, label: "1.0", settings: r#"{"stable_part": 1.0}"#, why: "" },
+    Setting { peer: "pypbd", workloads: HUNG, label: "1.7", settings: r#"{"stable_part": 1.7}"#, why: "" },
+    Setting {
+        peer: "newton",
+        workloads: &["hang", "stiffest", "softest", "drape"],
+        label: "xpbd 10x10",
+        settings: r#"{"solver": "xpbd", "substeps": 10, "iterations": 10}"#,
+        why: "as its example cloth_hanging, but with the sheet's own stiffness and no damping",
+    },
+    Setting {
+        peer: "newton",
+        workloads: HUNG,
+        label: "xpbd 2.0",
+        settings: r#"{"solver": "xpbd", "stable_part": 2.0, "iterations": 1}"#,
+        why: "its sweeps are Jacobi's: it must not be stiffer than the step allows",
+    },
+    Setting {
+        peer: "newton",
+        workloads: &["hang", "stiffest", "softest", "drape"],
+        label: "vbd 10x10",
+        settings: r#"{"solver": "vbd", "substeps": 10, "iterations": 10}"#,
+        why: "as its example cloth_hanging",
+    },
+    Setting {
+        peer: "newton",
+        workloads: HUNG,
+        label: "vbd 20x50",
+        settings: r#"{"solver": "vbd", "substeps": 20, "iterations": 50}"#,
+        why: "10x10 is far from solved at this stiffness",
+    },
+    Setting {
+        peer: "newton",
+        workloads: &["hang", "stiffest", "softest", "drape"],
+        label: "style3d 2x10",
+        settings: r#"{"solver": "style3d", "substeps": 2, "iterations": 10}"#,
+        why: "as its example cloth_hanging",
+    },
+    Setting {
+        peer: "newton",
+        workloads: HUNG,
+        label: "style3d 10x20x50",
+        settings: r#"{"solver": "style3d", "substeps": 10, "iterations": 20, "linear_iterations": 50}"#,
+        why: "2x10 falls far too slowly",
+    },
+    Setting {
+        peer: "mujoco",
+        workloads: &["hang", "stiffest", "softest", "drape", "flag", "fold"],
+        label: "defaults",
+        settings: "{}",
+        why: "",
+    },
+    Setting {
+        peer: "blender",
+        workloads: &["hang", "stiffest", "softest", "drape", "flag", "fold"],
+        label: "defaults",
+        settings: "{}",
+        why: "",
+    },
+    Setting {
+        peer: "pybullet",
+        workloads: &["hang", "stiffest", "softest", "drape", "flag", "fold"],
+        label: "defaults",
+        settings: "{}",
+        why: "",
+    },
+    Setting {
+        peer: "rapier",
+        workloads: &["hang", "stiffest", "softest", "drape", "flag", "fold"],
+        label: "defaults",
+        settings: "{}",
+        why: "",
+    },
+    // The material cannot be stiffer than the substeps allow: both go up together.
+    Setting {
+        peer: "rapier",
+        workloads: &["hang", "stiffest", "softest", "drape", "fold"],
+        label: "stiffer",
+        settings: r#"{"hertz": 1000, "iterations": 16}"#,
+        why: "its defaults stretch by half",
+    },
+    Setting {
+        peer: "rapier",
+        workloads: FOLD,
+        label: "thin",
+        settings: r#"{"hertz": 1000, "iterations": 16, "radius": 0.17, "bend_hertz": 1}"#,
+        why: "thinner and softer in bending, so that it folds as Muslin's cloth does",
+    },
+];
