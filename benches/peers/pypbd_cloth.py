@@ -15,11 +15,36 @@ its stiffness of contact; it has no self-contact of cloth and no wind. Its numbe
 
 import common  # Before NumPy and pyPBD: it says how many threads they may use.
 
+import tempfile
+from pathlib import Path
+
 import numpy as np
 import pypbd
 
 # A constraint of XPBD that is rigid, as good as: the library divides by the stiffness.
 RIGID = 1e12
+
+CUBE = """v -0.5 -0.5 -0.5
+v -0.5 -0.5 0.5
+v -0.5 0.5 -0.5
+v -0.5 0.5 0.5
+v 0.5 -0.5 -0.5
+v 0.5 -0.5 0.5
+v 0.5 0.5 -0.5
+v 0.5 0.5 0.5
+f 1 2 4
+f 1 4 3
+f 5 7 8
+f 5 8 6
+f 1 5 6
+f 1 6 2
+f 3 4 8
+f 3 8 7
+f 1 3 7
+f 1 7 5
+f 2 6 8
+f 2 8 4
+"""
 
 
 class Peer:
@@ -35,7 +60,8 @@ class Peer:
         simulation.initDefault()
         self.model = model = simulation.getModel()
         self.stepper = stepper = simulation.getTimeStep()
-        model.addTriangleModel(work.vertices, work.triangles.flatten().tolist())
+        # With `testMesh` its particles are tested against bodies.
+        model.addTriangleModel(work.vertices, work.triangles.flatten().tolist(), testMesh=bool(work.bodies))
         particles = self.particles = model.getParticles()
         masses = work.masses.copy()
         masses[work.pins] = 0.0
@@ -59,7 +85,7 @@ class Peer:
         elif rows:
             raise NotImplementedError(f"no rows {rows}")
         if work.bodies:
-            self.add_bodies(work, simulation)
+            self.add_bodies(work)
         stepper.setValueUInt(pypbd.TimeStepController.NUM_SUB_STEPS, self.substeps)
         stepper.setValueUInt(pypbd.TimeStepController.MAX_ITERATIONS, self.iterations)
         pypbd.TimeManager.getCurrent().setTimeStepSize(1.0 / work.fps)
@@ -68,23 +94,34 @@ class Peer:
         self.rows = sum(len(group) for group in groups)
         self.settings["colours"] = len(groups)
 
-    def add_bodies(self, work: common.Work, simulation: pypbd.Simulation) -> None:
-        """Bodies as distance fields; the meshes are only for show."""
-        model = self.model
-        detection = pypbd.DistanceFieldCollisionDetection()
-        self.stepper.setCollisionDetection(model, detection)
+    def add_bodies(self, work: common.Work) -> None:
+        """Bodies as its analytic distance fields: a ball, and a slab for the floor. Each is a rigid body without motion, whose mesh is only for show."""
+        detection = self.stepper.getCollisionDetection()
         detection.setTolerance(work.thickness)
-        triangles = model.getTriangleModels()[0]
+        triangles = self.model.getTriangleModels()[0]
         triangles.setFrictionCoeff(work.bodies[0]["friction"])
         triangles.setRestitutionCoeff(0.0)
-        detection.addCollisionObjectWithoutGeometry(0, pypbd.CollisionObject.TriangleModelCollisionObjectType, work.vertices, len(work.vertices), True)
-        cube = pypbd.VertexData(), pypbd.IndexedFaceMesh()
-        for index, body in enumerate(work.bodies):
-            if body.get("spin"):
-                raise NotImplementedError("no bodies that turn")
-            points = 0.5 * np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
-            faces = np.array([[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1], [2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4], [1, 5, 7], [1, 7, 3]])
-            raise NotImplementedError("bodies")
+        with tempfile.TemporaryDirectory() as folder:
+            cube = Path(folder) / "cube.obj"
+            cube.write_text(CUBE)
+            for index, body in enumerate(work.bodies):
+                if body.get("spin"):
+                    raise NotImplementedError("no bodies that turn")
+                is_ball = body["kind"] == "sphere"
+                size = [2 * body["radius"]] * 3 if is_ball else [20.0, 1.0, 20.0]
+                center = body["center"] if is_ball else np.array(body["point"]) - [0, 0.5, 0]
+                vertices, mesh = pypbd.OBJLoader.loadObjToMesh(str(cube), size)
+                rigid = self.model.addRigidBody(1.0, vertices, mesh, translation=center)
+                rigid.setMass(0.0)
+                rigid.setFrictionCoeff(body["friction"])
+                rigid.setRestitutionCoeff(0.0)
+                kind = pypbd.CollisionObject.RigidBodyCollisionObjectType
+                shown = rigid.getGeometry().getVertexDataLocal()
+                if is_ball:
+                    detection.addCollisionSphere(index, kind, shown, 0, shown.size(), body["radius"], False, False)
+                else:
+                    detection.addCollisionBox(index, kind, shown, 0, shown.size(), size, False, False)
+        self.model.setContactStiffnessParticleRigidBody(work.setting("contact", 100.0))
 
     def step(self) -> None:
         self.stepper.step(self.model)
