@@ -42,7 +42,9 @@ class Flex:
         self.model = mujoco.MjModel.from_xml_string(self.xml())
         self.weigh()
         self.data = mujoco.MjData(self.model)
-        self.balls = [(self.mocap(i), body) for i, body in enumerate(work.bodies) if body.get("spin")]
+        spinning = [body for body in work.bodies if body.get("spin")]
+        joints = np.flatnonzero(self.model.jnt_type == mujoco.mjtJoint.mjJNT_HINGE)
+        self.balls = [(self.model.jnt_qposadr[joint], self.model.jnt_dofadr[joint], body) for joint, body in zip(joints, spinning)]
         mujoco.mj_forward(self.model, self.data)
         self.counts = {"steps": 0, "iterations": 0}
         self.notes = ""
@@ -82,21 +84,19 @@ class Flex:
         </mujoco>"""
 
     def body(self, body: dict) -> str:
-        """A body of the work: those that turn are led (mocap)."""
+        """A body of the work. One that turns has a hinge too heavy to feel the cloth, whose angle and rate are set in every step: a body that is led
+        (mocap) has no velocity, and would drag nothing along."""
         # A contact has the larger friction of its two sides, here that of the body.
         own = f'friction="{body["friction"]}" condim="3" solref="{self.settings["contact_solref"]}" solimp="{self.settings["contact_solimp"]}"'
         words = lambda numbers: " ".join(repr(float(number)) for number in numbers)
         if body["kind"] == "sphere":
-            led = ' mocap="true"' if body.get("spin") else ""
-            return f'<body pos="{words(body["center"])}"{led}><geom type="sphere" size="{body["radius"]}" {own}/></body>'
+            hinge = f'<joint type="hinge" axis="{words(body["spin"]["axis"])}" armature="1e6"/>' if body.get("spin") else ""
+            return f'<body pos="{words(body["center"])}">{hinge}<geom type="sphere" size="{body["radius"]}" {own}/></body>'
         if body["kind"] == "capsule":
             return f'<geom type="capsule" fromto="{words([*body["a"], *body["b"]])}" size="{body["radius"]}" {own}/>'
         if body["kind"] == "plane":
             return f'<geom type="plane" size="10 10 1" pos="{words(body["point"])}" zaxis="{words(body["normal"])}" {own}/>'
         raise ValueError(f"there is no body {body['kind']}")
-
-    def mocap(self, index: int) -> int:
-        return sum(bool(body.get("spin")) for body in self.work.bodies[:index])
 
     def weigh(self) -> None:
         """The masses of the work."""
@@ -107,27 +107,44 @@ class Flex:
         model.body_mass[bodies[free]] *= part
         model.body_inertia[bodies[free]] *= part[:, None]
         mujoco.mj_setConst(model, mujoco.MjData(model))
-        self.bodies = bodies
-        self.free = free
+        self.bodies, self.free = bodies, free
+        self.dofs = model.body_dofadr[bodies[free]][:, None] + np.arange(3)
+        if self.work.damping:
+            # Of all motion: each vertex is slowed in proportion to its mass.
+            model.dof_damping[self.dofs] = self.work.damping * self.work.masses[free, None]
 
     def step(self) -> None:
         model, data = self.model, self.data
         for _ in range(self.substeps):
-            seconds = data.time + model.opt.timestep
-            for index, body in self.balls:
-                angle, axis = 0.5 * common.turn(body, seconds), np.array(body["spin"]["axis"], dtype=float)
-                data.mocap_quat[index] = [math.cos(angle), *(math.sin(angle) * axis / np.linalg.norm(axis))]
-            if self.work.wind is not None or self.work.damping:
-                self.push()
+            length = model.opt.timestep
+            for place, rate, body in self.balls:
+                now, then = common.turn(body, data.time), common.turn(body, data.time + length)
+                data.qpos[place], data.qvel[rate] = now, (then - now) / length
+            if self.work.wind is not None:
+                self.blow()
             mujoco.mj_step(model, data)
             self.counts["steps"] += 1
             self.counts["iterations"] += int(data.solver_niter.sum())
         if data.warning[mujoco.mjtWarning.mjWARN_BADQACC].number:
             raise ArithmeticError("MuJoCo reset itself: accelerations were not finite or too large")
 
-    def push(self) -> None:
-        """Forces of the air, and the damping of all motion, on the vertices."""
-        raise NotImplementedError
+    def blow(self) -> None:
+        """Forces of the air on the vertices: F = ½ ρ A (u·n) [(C_D − C_L) u + C_L ‖u‖ n] of each triangle, a third for each corner."""
+        work, data = self.work, self.data
+        x, v = data.flexvert_xpos[work.triangles], np.zeros((len(work.vertices), 3))
+        v[self.free] = data.qvel[self.dofs]
+        u = np.asarray(work.wind) - v[work.triangles].mean(axis=1)
+        doubled = np.cross(x[:, 1] - x[:, 0], x[:, 2] - x[:, 0])
+        length = np.linalg.norm(doubled, axis=1, keepdims=True)
+        normal = doubled / np.maximum(length, 1e-12)
+        facing = (normal * u).sum(axis=1, keepdims=True)
+        normal *= np.sign(facing)
+        speed = np.linalg.norm(u, axis=1, keepdims=True)
+        force = 0.25 * work.air_density * length * np.abs(facing) * ((work.drag - work.lift) * u + work.lift * speed * normal) / 3
+        total = np.zeros_like(v)
+        for corner in range(3):
+            np.add.at(total, work.triangles[:, corner], force)
+        data.xfrc_applied[self.bodies[self.free], :3] = total[self.free]
 
     def positions(self) -> np.ndarray:
         return self.data.flexvert_xpos.copy()
