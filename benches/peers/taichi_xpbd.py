@@ -8,9 +8,10 @@ Settings:
                   the mesh, `ti.loop_config(serialize=True)`
     substeps      in a frame; or `stable_part`, see `common.py`
     iterations    in a substep
+    precision     "f32", Taichi's default, or "f64": in f32 the gravity of a substep is lost in the rounding of the positions once substeps are short
     rows          for "rows": "distance" (edges, and distances of the apexes of hinges, all rigid) or "isometric" (hinges only)
 
-Numbers are f32, Taichi's default, on one thread of `ti.cpu`. The colour loops are unrolled with `ti.static`, so that a substep is one launch: launching
+One thread of `ti.cpu`. The colour loops are unrolled with `ti.static`, so that a substep is one launch: launching
 each colour by itself costs more. No self-contact: that is no script of a page.
 """
 
@@ -56,8 +57,10 @@ class Peer:
         self.work = work
         self.substeps, iterations = work.substeps(20), work.setting("iterations", 1)
         kernel, rows = work.setting("kernel", "coloured"), work.setting("rows", "")
-        self.settings = {"kernel": kernel, "substeps": self.substeps, "iterations": iterations}
-        ti.init(arch=ti.cpu, cpu_max_num_threads=work.threads, offline_cache=False, log_level=ti.ERROR, default_fp=ti.f32)
+        precision = work.setting("precision", "f32")
+        fp, real = (ti.f64, np.float64) if precision == "f64" else (ti.f32, np.float32)
+        self.settings = {"kernel": kernel, "precision": precision, "substeps": self.substeps, "iterations": iterations}
+        ti.init(arch=ti.cpu, cpu_max_num_threads=work.threads, offline_cache=False, log_level=ti.ERROR, default_fp=fp)
         n = len(work.vertices)
         distances, compliances = work.edges, 1.0 / work.edge_stiffness
         hinges = work.hinges
@@ -87,22 +90,22 @@ class Peer:
             shape = max(len(values), 1)
             made = ti.field(dtype, shape) if width == 1 else ti.Vector.field(width, dtype, shape)
             if len(values):
-                made.from_numpy(np.ascontiguousarray(values, dtype=np.int32 if dtype == ti.i32 else np.float32))
+                made.from_numpy(np.ascontiguousarray(values, dtype=np.int32 if dtype == ti.i32 else real))
             return made
 
-        self.x = x = field(work.vertices, ti.f32, 3)
-        before = field(work.vertices, ti.f32, 3)
-        v = field(np.zeros((n, 3)), ti.f32, 3)
-        force = field(np.zeros((n, 3)), ti.f32, 3)
-        w = field(work.inverse_masses, ti.f32)
+        self.x = x = field(work.vertices, fp, 3)
+        before = field(work.vertices, fp, 3)
+        v = field(np.zeros((n, 3)), fp, 3)
+        force = field(np.zeros((n, 3)), fp, 3)
+        w = field(work.inverse_masses, fp)
         ends = field(distances, ti.i32, 2)
-        lengths = field(np.linalg.norm(work.vertices[distances[:, 0]] - work.vertices[distances[:, 1]], axis=1), ti.f32)
-        alphas = field(compliances, ti.f32)
-        multipliers = field(np.zeros(len(distances)), ti.f32)
+        lengths = field(np.linalg.norm(work.vertices[distances[:, 0]] - work.vertices[distances[:, 1]], axis=1), fp)
+        alphas = field(compliances, fp)
+        multipliers = field(np.zeros(len(distances)), fp)
         corners = field(hinges, ti.i32, 4)
-        weights = field(stencil, ti.f32, 4)
-        hinge_alphas = field(softness, ti.f32)
-        hinge_multipliers = field(np.zeros((len(hinges), 3)), ti.f32, 3)
+        weights = field(stencil, fp, 4)
+        hinge_alphas = field(softness, fp)
+        hinge_multipliers = field(np.zeros((len(hinges), 3)), fp, 3)
         triangles = field(work.triangles, ti.i32, 3)
         m = len(work.triangles)
         gravity = ti.Vector(work.gravity)
@@ -210,7 +213,7 @@ class Peer:
 
         self.substep = substep
         substep()  # Compiles; then back to the start.
-        x.from_numpy(work.vertices.astype(np.float32))
+        x.from_numpy(work.vertices.astype(real))
         v.fill(0)
         self.sweeps, self.rows = iterations * self.substeps, len(distances) + len(hinges)
         self.counts = {"projections": 0, "iterations": 0}
