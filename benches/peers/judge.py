@@ -142,7 +142,7 @@ def measure(folder: Path, references: Path) -> dict[str, Any]:
     row["fall"] = float((frames[0][last_row, 1] - frames[-1][last_row, 1]).mean())
     if work["workload"] == "rows":
         kind = work["label"].split(",")[0]
-        count = result["counts"]["iterations" if kind == "vbd" else "projections"] / len(times)
+        count = result["counts"]["iterations" if kind.startswith("vbd") else "projections"] / len(times)
         row["rate"] = count / (1e-3 * row["cpu_ms"])
         return row
     reference = references / f"{work['workload']}-{work['side']:04}" / "positions.npy"
@@ -192,7 +192,7 @@ def show(rows: list[dict[str, Any]]) -> None:
         ours = [row for row in rows if group(row) == key]
         workload, side, kind = key
         if workload == "rows":
-            unit, scale = ("sweeps/s", 1.0) if kind == "vbd" else ("M rows/s", 1e-6)
+            unit, scale = ("sweeps/s", 1.0) if kind.startswith("vbd") else ("M rows/s", 1e-6)
             print(f"\n{kind}, {side}²\n\n| peer | {unit} | Muslin's over this | ms a frame | settings |\n|---|---|---|---|---|")
             for row in sorted(ours, key=lambda row: -row.get("rate", 0.0)):
                 words = [name(row), number(row, "rate", scale), number(row, "ratio"), number(row, "cpu_ms"), failure(row) or row["settings"]]

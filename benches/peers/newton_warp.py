@@ -22,7 +22,7 @@ import logging
 import numpy as np
 import warp as wp
 
-wp.config.quiet = True  # Of its banner.
+wp.config.log_level = wp.LOG_ERROR  # Of every module that it loads it says so.
 
 import newton
 from newton.solvers import SolverStyle3D, SolverVBD, SolverXPBD, style3d

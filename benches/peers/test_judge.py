@@ -81,7 +81,7 @@ class Judge(unittest.TestCase):
     def test_rates_are_compared_within_what_is_counted(self) -> None:
         rows = [
             {"workload": "rows", "side": 2, "peer": peer, "label": label, "rate": rate}
-            for peer, label, rate in [("muslin", "distance", 200.0), ("muslin", "vbd, springs", 9.0), ("x", "distance, serial", 50.0), ("x", "vbd", 3.0)]
+            for peer, label, rate in [("muslin", "distance", 200.0), ("muslin", "vbd", 9.0), ("x", "distance, serial", 50.0), ("x", "vbd", 3.0)]
         ]
         judge.compare(rows)
         self.assertEqual([row["ratio"] for row in rows], [1.0, 1.0, 4.0, 3.0])
