@@ -118,13 +118,13 @@ def folds(frames: np.ndarray, faces: np.ndarray, edges: np.ndarray) -> dict[str,
 def measure(folder: Path, references: Path) -> dict[str, Any]:
     """The row of a run."""
     work = json.loads((folder / "work.json").read_text())
-    row: dict[str, Any] = {"workload": work["workload"], "side": work["side"], "peer": folder.name.split("-")[-1], "label": work["label"]}
+    row: dict[str, Any] = {"workload": work["workload"], "side": work["side"], "peer": work["peer"], "label": work["label"]}
     if not (folder / "result.json").exists():
         reason = folder / "failure.txt"
         return row | {"settings": json.dumps(work["settings"]), "failed": reason.read_text().strip() if reason.exists() else "no result"}
     result = json.loads((folder / "result.json").read_text())
     packages = " ".join(f"{name} {number}" for name, number in result["packages"].items())
-    row |= {key: result[key] for key in ("peer", "version", "failed", "notes")}
+    row |= {key: result[key] for key in ("version", "failed", "notes")}
     row |= {"packages": packages, "settings": json.dumps(result["settings"]), "frames": len(result["cpu_s"]), "asked": work["frames"]}
     frames = np.load(folder / "positions.npy", mmap_mode="r")
     times = np.array([result["cpu_s"], result["wall_s"]]).T

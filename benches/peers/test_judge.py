@@ -25,7 +25,7 @@ def write(folder: Path, peer: str, frames: list[np.ndarray], asked: int, cpu: li
     run = folder / "runs" / f"hang-0002-00-{peer}"
     run.mkdir(parents=True)
     np.save(folder / "edges.npy", EDGES)
-    work = {"workload": "hang", "side": 2, "label": "x", "settings": {}, "frames": asked, "edges": str(folder / "edges.npy"), **keys}
+    work = {"workload": "hang", "peer": peer, "side": 2, "label": "x", "settings": {}, "frames": asked, "edges": str(folder / "edges.npy"), **keys}
     (run / "work.json").write_text(json.dumps(work))
     file = common.Frames(run / "positions.npy", 4)
     for frame in frames:

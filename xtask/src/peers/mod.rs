@@ -7,9 +7,11 @@
 //! ```text
 //! target/peers/work/WORKLOAD-SIDE/         arrays and work.json
 //! target/peers/reference/WORKLOAD-SIDE/    the converged motion; kept, so delete it when the meaning of a workload changes
-//! target/peers/runs/WORKLOAD-SIDE-NN-PEER/ work.json with the settings, positions.npy, result.json
+//! target/peers/runs/WORKLOAD-SIDE-PEER-…/  work.json with the settings, positions.npy, result.json
 //! target/peers/peers.csv                   everything that was measured
 //! ```
+//!
+//! Runs of earlier calls stay, and are in the table, until they are run again: so that it can be filled piece by piece. Delete the folder to start anew.
 
 mod settings;
 
@@ -74,7 +76,7 @@ fn run(arguments: &[String]) -> Result<(), Failure> {
     )?;
     let own = build.join("release/peers");
     let judge = python(&scripts, JUDGE)?;
-    let runs = fresh(&folder.join("runs"))?;
+    let runs = folder.join("runs");
     for workload in &choice.workloads {
         for side in &choice.sizes {
             let name = format!("{workload}-{side:04}");
@@ -90,9 +92,9 @@ fn run(arguments: &[String]) -> Result<(), Failure> {
             let work = fs::read_to_string(&work).map_err(on(&work))?;
             let asked =
                 |setting: &&Setting| setting.workloads.contains(&workload.as_str()) && choice.has_peer(setting.peer);
-            for (number, setting) in SETTINGS.iter().filter(asked).enumerate() {
-                let out = runs.join(format!("{name}-{number:02}-{}", setting.peer));
-                fs::create_dir_all(&out).map_err(on(&out))?;
+            for setting in SETTINGS.iter().filter(asked) {
+                let label = setting.label.replace(|c: char| !c.is_ascii_alphanumeric() && c != '.', "_");
+                let out = fresh(&runs.join(format!("{name}-{}-{label}", setting.peer)))?;
                 // A sheet that hangs wrongly after half a second is not worth the other four and a half.
                 let gate = HUNG.contains(&workload.as_str()).then_some(reference.as_path());
                 let path = out.join("work.json");
@@ -143,8 +145,10 @@ fn with_settings(work: &str, setting: &Setting, budget: u32, reference: Option<&
         let path = folder.join("positions.npy").display().to_string().replace('\\', "/");
         format!("\"reference\": \"{path}\", ")
     });
-    let Setting { label, settings, .. } = setting;
-    format!("{{\"budget_s\": {budget}, \"label\": \"{label}\", \"settings\": {settings}, {reference}{rest}")
+    let Setting { peer, label, settings, .. } = setting;
+    format!(
+        "{{\"budget_s\": {budget}, \"peer\": \"{peer}\", \"label\": \"{label}\", \"settings\": {settings}, {reference}{rest}"
+    )
 }
 
 impl Choice {
@@ -230,6 +234,9 @@ mod tests {
     fn the_work_gets_the_settings_of_a_run() {
         let setting = Setting { peer: "muslin", workloads: &[], label: "few", settings: "{\"a\": 1}", why: "" };
         let text = with_settings("{\"side\":8}", &setting, 7, None);
-        assert_eq!(text, "{\"budget_s\": 7, \"label\": \"few\", \"settings\": {\"a\": 1}, \"side\":8}");
+        assert_eq!(
+            text,
+            "{\"budget_s\": 7, \"peer\": \"muslin\", \"label\": \"few\", \"settings\": {\"a\": 1}, \"side\":8}"
+        );
     }
 }
