@@ -91,7 +91,11 @@ class Blender:
                 "bending_damping": damping, "distance_min": max(work.thickness, 0.001), "self_distance_min": max(work.thickness, 0.001),
                 "friction": 80 * min(work.friction, 1.0), "self_friction": min(100 * work.friction, 80.0),
             }
-        return settings | work.settings
+        settings |= work.settings
+        if "quality_32" in settings:
+            # At 32 vertices a side; in proportion to the square root of the side: the error of its implicit steps hardly depends on the edges.
+            settings["quality"] = math.ceil(settings.pop("quality_32") * math.sqrt(work.side / 32))
+        return settings
 
     def add(self, body: dict) -> None:
         if body["kind"] == "plane":

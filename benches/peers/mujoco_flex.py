@@ -35,9 +35,15 @@ class Flex:
         self.settings = settings = {
             "stretch": "elastic", "integrator": "discrete", "solver": "Newton", "substeps": 8, "iterations": 100,
             "ls_iterations": 50, "tolerance": 1e-8, "poisson": 0.0, "bend": True, "damping": 0.0, "solref": "0.02 1", "solimp": "0.9 0.95 0.001",
-            "contact_solref": "0.02 1", "contact_solimp": "0.9 0.95 0.001", "jacobian": "auto", "cone": "pyramidal",
+            "contact_solref": "0.02 1", "contact_solimp": "0.9 0.95 0.001", "jacobian": "auto", "cone": "pyramidal", "impratio": 1,
             "ipc": False, "passive": False, "warmstart": True, "island": True, "disable": "", **work.settings,
         }
+        if "stable_part" in settings:
+            # Explicit: as many steps as the stiffest spring of the work asks for.
+            settings["substeps"] = math.ceil(settings["stable_part"] / work.fps / work.stable_step)
+        elif "substeps_32" in settings:
+            # At 32 vertices a side; in proportion to the side, as the lengths of the edges.
+            settings["substeps"] = math.ceil(settings["substeps_32"] * work.side / 32)
         self.substeps = int(settings["substeps"])
         self.model = mujoco.MjModel.from_xml_string(self.xml())
         self.weigh()
@@ -74,7 +80,8 @@ class Flex:
         return f"""<mujoco>
           <option timestep="{1 / work.fps / self.substeps!r}" gravity="{words(work.gravity)}" integrator="{INTEGRATORS[settings["integrator"]]}"
             solver="{settings["solver"]}" iterations="{settings["iterations"]}" ls_iterations="{settings["ls_iterations"]}"
-            tolerance="{settings["tolerance"]}" jacobian="{settings["jacobian"]}" cone="{settings["cone"]}">{flags}/></option>
+            tolerance="{settings["tolerance"]}" jacobian="{settings["jacobian"]}" cone="{settings["cone"]}"
+            impratio="{settings["impratio"]}">{flags}/></option>
           <size memory="4G"/>
           <worldbody>
             {"".join(self.body(body) for body in work.bodies)}
@@ -154,4 +161,4 @@ if __name__ == "__main__":
     if sys.argv[1:] == ["--settings"]:
         print(json.dumps(SETTINGS, indent=1))
     else:
-        common.main("mujoco_flex", ["mujoco"], Flex)
+        common.main("mujoco", ["mujoco"], Flex)

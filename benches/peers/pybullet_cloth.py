@@ -34,6 +34,9 @@ class Bullet:
             "substeps": 4, "spring": float(np.median(work.edge_stiffness)), "damping": 0.1, "damping_all": 0, "bending": 0.1, "use_bending": 1,
             "face_contact": 1, "margin": 0.5 * work.thickness, "repulsion": 0.5, "voxel": 0.25, **work.settings,
         }
+        if "stable_part" in settings:
+            # Springs are explicit: as many steps as the stiffest of the work asks for.
+            settings["substeps"] = math.ceil(settings["stable_part"] / work.fps / work.stable_step)
         pybullet.connect(pybullet.DIRECT)
         pybullet.resetSimulation(pybullet.RESET_USE_DEFORMABLE_WORLD)
         pybullet.setGravity(*work.gravity)
@@ -107,4 +110,4 @@ if __name__ == "__main__":
     if sys.argv[1:] == ["--settings"]:
         print(json.dumps(SETTINGS, indent=1))
     else:
-        common.main("pybullet_cloth", ["pybullet"], Bullet)
+        common.main("pybullet", ["pybullet"], Bullet)

@@ -6,7 +6,8 @@
 //! hertz = 30           natural frequency of the edges; 0: that of the work's spring constants, the median of √(k (1/mₐ + 1/m_b)) / 2π
 //! damping_ratio = 1    of the edges
 //! bend_hertz = 10      natural frequency of bending
-//! iterations = 4       substeps of the solver in a step
+//! masses = "equal"     for the mesh "cloth"; "work": those of the work
+//! iterations = 4       substeps of the solver in a step; iterations_32: at 32 vertices a side, and in proportion to the side
 //! sweeps = 3           additional sweeps over the constraints in a substep
 //! radius = 0.5         radius of a particle, as part of an edge; 0: half of the work's thickness
 //! steps = 1            steps in a frame
@@ -79,7 +80,10 @@ impl Rapier {
             hertz = all[all.len() / 2] / (2.0 * std::f64::consts::PI);
         }
         let (damping_ratio, bend_hertz) = (number("damping_ratio", 1.0), number("bend_hertz", 10.0));
-        let (iterations, steps) = (number("iterations", 4.0) as usize, number("steps", 1.0) as usize);
+        // Errors travel by an edge in a sweep.
+        let scaled = number("iterations_32", 0.0) * f64::from(work.side) / 32.0;
+        let iterations = if scaled > 0.0 { scaled.ceil() } else { number("iterations", 4.0) } as usize;
+        let steps = number("steps", 1.0) as usize;
         let sweeps = number("sweeps", 3.0) as usize;
         let mut world = PhysicsWorld::new();
         world.gravity = vector(work.gravity);
@@ -99,17 +103,24 @@ impl Rapier {
             bend_softness: SpringCoefficients::new(bend_hertz as f32, 1.0),
             ..SoftBodyMaterial::default()
         };
+        let own: Vec<f32> = masses.iter().map(|mass| *mass as f32).collect();
+        let equal = work.settings["masses"].as_str() != Some("work");
         let builder = match mesh {
             // Rapier numbers columns first: its first direction is our rows.
-            "cloth" => SoftBodyBuilder::cloth(origin, row - origin, column - origin, side, side)
-                .mass(masses.iter().sum::<f64>() as f32),
+            "cloth" => {
+                let builder = SoftBodyBuilder::cloth(origin, row - origin, column - origin, side, side);
+                match equal {
+                    true => builder.mass(masses.iter().sum::<f64>() as f32),
+                    false => builder.masses(own),
+                }
+            }
             "work" => {
                 let hinges = work.hinges.as_deref().map_or(Ok(Vec::new()), indices)?;
                 SoftBodyBuilder::new(vertices.iter().map(|x| vector(*x)).collect())
                     .edges(edges)
                     .dihedrals(hinges)
                     .surface(triangles.clone())
-                    .masses(masses.iter().map(|mass| *mass as f32).collect())
+                    .masses(own)
             }
             _ => return Err(format!("there is no mesh {mesh}").into()),
         };
@@ -135,7 +146,7 @@ impl Rapier {
             half_density: 0.5 * work.air_density,
         });
         let settings = json!({
-            "mesh": mesh, "hertz": hertz, "damping_ratio": damping_ratio, "bend_hertz": bend_hertz, "iterations": iterations,
+            "mesh": mesh, "masses": if equal && mesh == "cloth" { "equal" } else { "work" }, "hertz": hertz, "damping_ratio": damping_ratio, "bend_hertz": bend_hertz, "iterations": iterations,
             "sweeps": sweeps, "radius": radius / edge, "steps": steps,
         });
         Ok(Self { world, cloth, turning, wind, triangles, fps: work.fps, steps, taken: 0, settings })
