@@ -85,8 +85,9 @@ class Bullet:
 
     def add(self, body: dict) -> None:
         if body["kind"] == "plane":
-            shape = pybullet.createCollisionShape(pybullet.GEOM_PLANE, planeNormal=body["normal"])
-            thing = pybullet.createMultiBody(0, shape, basePosition=body["point"])
+            # A box: cloth stays 10 cm above its planes.
+            shape = pybullet.createCollisionShape(pybullet.GEOM_BOX, halfExtents=[5, 0.5, 5])
+            thing = pybullet.createMultiBody(0, shape, basePosition=[body["point"][0], body["point"][1] - 0.5, body["point"][2]])
         elif body["kind"] == "sphere":
             shape = pybullet.createCollisionShape(pybullet.GEOM_SPHERE, radius=body["radius"])
             thing = pybullet.createMultiBody(0, shape, basePosition=body["center"])

@@ -13,6 +13,24 @@
 //! steps = 1            steps in a frame
 //! ```
 //!
+//! Settings that were tried, each with its reason, and what came out at 32 vertices a side of "hang" on a busy machine: milliseconds of one thread, strain at 5 s
+//! (limit 1 %), distance from the converged motion (limit 2 cm):
+//!
+//! ```text
+//! {}                                                                   its defaults: 2 ms, 220 %, 59 cm
+//! {"hertz": 0, "iterations": 16}                                       the stiffness of the work: 7 ms, 7 % (at 0.5 s), 3.4 cm
+//! {"hertz": 0, "iterations_32": 24, "bend_hertz": 1}                   softer in bending, as the work is: 11 ms, 2.8 %, 2.6 cm
+//! {"hertz": 0, "iterations_32": 24, "bend_hertz": 1, "sweeps": 7}      sweeps in place of substeps: 17 ms, 1.4 %, 2.1 cm
+//! {"hertz": 0, "iterations_32": 40, "bend_hertz": 1}                   18 ms, 1.2 %, 2.1 cm
+//! {"hertz": 0, "iterations_32": 40, "bend_hertz": 1, "sweeps": 0}      substeps in place of sweeps: 12 ms, 3.5 %, 3.1 cm
+//! {"hertz": 0, "iterations_32": 56, "bend_hertz": 1}                   both limits: 25 ms, 0.7 %, 2.0 cm
+//! {"mesh": "work", "hertz": 0, "iterations_32": 40, "bend_hertz": 1}   no second diagonals, masses of the work: 27 ms, 2.9 %, 0.8 cm
+//! {"mesh": "work", "hertz": 0, "iterations_32": 70, "bend_hertz": 1}   47 ms, 1.2 %, 0.5 cm
+//! {"hertz": 0, "iterations": 16, "bend_hertz": 1, "radius": 0}         "fold", as thin as the work: 25 ms
+//! ```
+//!
+//! A damping ratio of 0.01 changes little: the solver damps more. Its solver for finite elements takes tetrahedra, not cloth.
+//!
 //! Rapier has no wind. The forces of Muslin's formula go in as forces on the particles, once a step; they count in the time.
 
 use std::fs;
