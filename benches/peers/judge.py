@@ -155,6 +155,19 @@ def measure(folder: Path, references: Path) -> dict[str, Any]:
     return row
 
 
+def judged(folder: Path, references: Path) -> dict[str, Any]:
+    """The row of a run, kept beside it: to look for cuts in every frame takes long, and most runs were there the last time."""
+    kept, result = folder / "row.json", folder / "result.json"
+    sources = [path for path in (Path(__file__), folder / "work.json", result, *references.glob("*/positions.npy")) if path.exists()]
+    if kept.exists() and all(path.stat().st_mtime < kept.stat().st_mtime for path in sources):
+        return json.loads(kept.read_text())
+    row = measure(folder, references)
+    print(f"judged {folder.name}", file=sys.stderr)
+    if result.exists():
+        kept.write_text(json.dumps(row))
+    return row
+
+
 def passes(row: dict[str, Any]) -> bool:
     if row["failed"] or row["frames"] < row["asked"]:
         return False
@@ -234,10 +247,7 @@ def summarize(rows: list[dict[str, Any]]) -> None:
 
 
 def main(runs: Path, references: Path, table: Path) -> None:
-    rows = []
-    for folder in sorted(path for path in runs.iterdir() if (path / "work.json").exists()):
-        rows.append(measure(folder, references))
-        print(f"judged {folder.name}", file=sys.stderr)
+    rows = [judged(folder, references) for folder in sorted(runs.iterdir()) if (folder / "work.json").exists()]
     compare(rows)
     keys = list(dict.fromkeys(key for row in rows for key in row))
     with table.open("w", newline="") as file:

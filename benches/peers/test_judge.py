@@ -4,6 +4,7 @@
 """
 
 import json
+import os
 import sys
 import tempfile
 import unittest
@@ -94,6 +95,17 @@ class Judge(unittest.TestCase):
         self.assertEqual((row["peer"], row["failed"]), ("a", "killed"))
         judge.compare([row])
         self.assertNotIn("ratio", row)
+
+    def test_a_row_is_kept_until_its_run_changes(self) -> None:
+        references = self.reference([SQUARE, SQUARE])
+        run = write(self.folder, "a", [SQUARE, SQUARE], 1, [1.0])
+        first = judge.judged(run, references)
+        (run / "positions.npy").unlink()
+        self.assertEqual(judge.judged(run, references), first)
+        later = (run / "row.json").stat().st_mtime + 10
+        os.utime(run / "result.json", (later, later))
+        with self.assertRaises(FileNotFoundError):
+            judge.judged(run, references)
 
     def test_a_run_is_ended_where_its_motion_is_off(self) -> None:
         path = self.folder / "motion.npy"
