@@ -204,6 +204,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         why: "substeps as of Muslin's XPBD, which is the same method",
     },
     Setting { peer: "pypbd", workloads: HUNG, label: "1.0", settings: r#"{"stable_part": 1.0}"#, why: "" },
+    Setting { peer: "pypbd", workloads: HUNG, label: "1.3", settings: r#"{"stable_part": 1.3}"#, why: "" },
     Setting { peer: "pypbd", workloads: HUNG, label: "1.7", settings: r#"{"stable_part": 1.7}"#, why: "" },
     Setting {
         peer: "newton",
