@@ -125,7 +125,8 @@ fn one(scripts: &Path, own: &Path, setting: &Setting, work: &Path, out: &Path) -
             command
         }),
     };
-    if let Err(failure) = command.and_then(|mut command| run_program(command.arg(work).arg(out))) {
+    // In a folder of its own: some leave logs where they are.
+    if let Err(failure) = command.and_then(|mut command| run_program(command.arg(work).arg(out).current_dir(out))) {
         let path = out.join("failure.txt");
         fs::write(&path, failure.to_string()).map_err(on(&path))?;
     }
