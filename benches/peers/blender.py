@@ -103,7 +103,7 @@ class Blender:
                 "mass": float(work.masses.mean()), "air_damping": 0.0, "tension_stiffness": spring, "compression_stiffness": spring,
                 "bending_stiffness": 0.01 * work.bend / edge, "tension_damping": damping, "compression_damping": damping,
                 "bending_damping": damping, "distance_min": max(work.thickness, 0.001), "self_distance_min": max(work.thickness, 0.001),
-                "friction": 80 * min(work.friction, 1.0), "self_friction": min(100 * work.friction, 80.0),
+                "friction": min(100 * work.friction, 80.0), "self_friction": min(100 * work.friction, 80.0),
             }
         settings |= work.settings
         return settings

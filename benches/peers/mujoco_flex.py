@@ -77,7 +77,9 @@ class Flex:
         self.balls = [(self.model.jnt_qposadr[joint], self.model.jnt_dofadr[joint], body) for joint, body in zip(joints, spinning)]
         mujoco.mj_forward(self.model, self.data)
         self.counts = {"steps": 0, "iterations": 0}
-        self.notes = ""
+        self.notes = "Edges are constraints: the stiffness of the work does not count. " if settings["stretch"] == "equality" else ""
+        self.notes += "" if settings["bend"] or settings["stretch"] == "elastic" else "No bending. "
+        self.notes += "" if work.wind is None else "The forces of the air are computed outside of MuJoCo. "
 
     def xml(self) -> str:
         work, settings = self.work, self.settings

@@ -244,4 +244,9 @@ impl Peer for Rapier {
     fn settings(&self) -> Value {
         self.settings.clone()
     }
+
+    fn notes(&self) -> String {
+        let wind = if self.wind.is_some() { "The forces of the air are computed outside of Rapier. " } else { "" };
+        format!("Stiffness is a frequency, the same for all edges. {wind}")
+    }
 }
