@@ -54,10 +54,10 @@ const COMMANDS: &[Command] = &[
         run: page::run,
     },
     Command {
-        name: "peers",
-        arguments: "[--sizes 32,64,100] [--only muslin,rapier,blender] [--budget SECONDS]",
-        summary: "runs one folding scene in Muslin, Rapier and Blender, and compares cost, strain and cuts",
-        run: peers::run,
+        name: "bench",
+        arguments: "peers [--sizes 32,64] [--workloads rows,hang,…] [--peers muslin,taichi,…] [--budget SECONDS]",
+        summary: "runs the same work in Muslin and in other simulators: cost, strain, motion, cuts, ratios",
+        run: peers::bench,
     },
     Command {
         name: "validate",

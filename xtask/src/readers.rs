@@ -20,6 +20,8 @@ const FORMATS: &str = "npy,obj,ply,pc2,glb,usd";
 pub(crate) fn run() -> Result<Option<String>, Failure> {
     let scripts = root().join(SCRIPTS);
     let python = environment("python", &scripts.join("requirements.txt"))?;
+    // Not a reader, but it needs the same NumPy, and no time.
+    run_program(program(&python).arg(root().join("benches/peers/test_judge.py")))?;
     let skipped = validator(&scripts)?;
 
     let sample = fresh(&target().join("readers/sample"))?;

@@ -1,0 +1,190 @@
+"""The same cloth as a two-dimensional flex of MuJoCo.
+
+    python mujoco_flex.py WORK.json OUT
+    python mujoco_flex.py --settings
+
+The sheet is a `flexcomp` with the vertices and triangles of the work, each vertex a body with three slides. The masses of the bodies
+are set to those of the work after compiling: a flexcomp gives all vertices the same.
+
+Stretch is one of two:
+
+    elastic     St. Venant-Kirchhoff finite elements (`elastic2d`): Young's modulus E and a thickness t with E t = youngs and
+                E t³ / 12 = bend, so that stretch and bending are those of the work; t has nothing to do with contact
+    equality    edges that are kept by constraints as `solref` and `solimp` say: rigid, as far as the solver gets; bending as above
+
+MuJoCo does not put air forces on a flex (its wind acts on geoms and bodies by their inertia boxes): forces on triangles, computed here by
+the formula of Muslin, go in as external forces. They count in the time.
+"""
+
+import json
+import math
+import sys
+
+import common
+import mujoco
+import numpy as np
+
+INTEGRATORS = {"discrete": "discrete", "implicitfast": "implicitfast", "implicit": "implicit", "euler": "Euler"}
+
+HUNG = ["hang", "stiffest", "softest"]
+EQUALITY = {"stretch": "equality", "bend": False, "solver": "Newton", "integrator": "discrete", "solref": "0.001 1", "solimp": "0.99 0.999 0.001"}
+FIRM = {"contact_solref": "0.005 1"}
+
+# Each with its reason, and what came out at 32 vertices a side of "hang" on a busy machine: milliseconds of one thread, strain at 5 s (limit 1 %), distance from the
+# converged motion (limit 2 cm). What was tried and left out: `implicitfast` and `implicit` refuse elastic flexes since MuJoCo 4; the constraint solver CG
+# with equalities is cheap (17 ms with 20 iterations) but stretches by 7 to 44 %, and at 16 steps with a stiff solimp it blows up; tolerance and iterations
+# change nothing for "elastic" without contact (its solve is direct). RK4 was not tried. Strains of CG are those at 0.5 s.
+SETTINGS = [
+    {"label": "defaults", "why": "Euler at 2 ms, as a model without options: explodes in the first frame", "keys": {"integrator": "euler", "substeps": 8}, "workloads": ["hang"]},
+    {"label": "discrete 2", "why": "the integrator made for stiff flexes, few steps: the least strain for the money (at 64 a side 125 ms, 0.5 % after 2 s); 17 cm off (its steps are those of implicit Euler)",
+     "keys": {"substeps": 2}, "workloads": HUNG},
+    {"label": "discrete 4", "why": "27 ms, 0.35 %, 10 cm", "keys": {"substeps": 4}, "workloads": HUNG + ["flag"]},
+    {"label": "discrete 16", "why": "105 ms, 0.35 %, 3.3 cm", "keys": {"substeps": 16}, "workloads": HUNG},
+    {"label": "discrete 36", "why": "both limits: 248 ms, 0.41 %, 1.9 cm; the same steps do at 64 (1.8 cm with 32)", "keys": {"substeps": 36}, "workloads": HUNG + ["flag"]},
+    {"label": "explicit", "why": "Euler at the stable step: 100 to 130 ms, 0.1 cm, but what vibrates goes on: 1.2 %", "keys": {"integrator": "euler", "stable_part": 1.3}, "workloads": HUNG},
+    {"label": "explicit damped", "why": "both limits: a little damping, which costs 1.6 times as much: 189 ms, 0.4 %, 0.1 cm", "keys": {"integrator": "euler", "stable_part": 1.3, "damping": 1e-6}, "workloads": HUNG},
+    {"label": "equality 6", "why": "edges as constraints, Newton, no bending (with it 4 times as slow): 32 ms, 1.7 %, 1.2 cm", "keys": {**EQUALITY, "substeps_32": 6}, "workloads": ["hang"]},
+    {"label": "equality 8", "why": "45 ms, 2.9 % at one edge, 0.03 % on average, 0.6 cm", "keys": {**EQUALITY, "substeps_32": 8}, "workloads": ["hang"]},
+    {"label": "equality 12", "why": "61 ms, 2.5 %, 0.4 cm; the sheet still swings at 5 s, and corners that whip stretch: 0.7 % a third of a second before. A stiffer solimp (0.999 0.9999) does not help: 7.5 %", "keys": {**EQUALITY, "substeps_32": 12}, "workloads": ["hang"]},
+    {"label": "discrete 4", "why": "contact as by default: it slips on the ball (399° of 720°, in a cloth of 5 kN/m in place of 2)", "keys": {"substeps": 4}, "workloads": ["drape", "fold"]},
+    {"label": "firm contact", "why": "contacts with a quarter of the time constant: 445° of 720°", "keys": {"substeps": 4, **FIRM}, "workloads": ["drape", "fold"]},
+    {"label": "firm friction", "why": "elliptic cones with an impedance ratio of 10, meant to slip less; the whole scene was too slow to finish here", "keys": {"substeps": 8, **FIRM, "cone": "elliptic", "impratio": 10},
+     "workloads": ["drape", "fold"]},
+]
+
+
+class Flex:
+    def __init__(self, work: common.Work) -> None:
+        self.work = work
+        self.settings = settings = {
+            "stretch": "elastic", "integrator": "discrete", "solver": "Newton", "substeps": 8, "iterations": 100,
+            "ls_iterations": 50, "tolerance": 1e-8, "poisson": 0.0, "bend": True, "damping": 0.0, "solref": "0.02 1", "solimp": "0.9 0.95 0.001",
+            "contact_solref": "0.02 1", "contact_solimp": "0.9 0.95 0.001", "jacobian": "auto", "cone": "pyramidal", "impratio": 1,
+            "ipc": False, "passive": False, "warmstart": True, "island": True, "disable": "", **work.settings,
+        }
+        if "stable_part" in settings:
+            # Explicit: as many steps as the stiffest spring of the work asks for.
+            settings["substeps"] = math.ceil(settings["stable_part"] / work.fps / work.stable_step)
+        elif "substeps_32" in settings:
+            # At 32 vertices a side; in proportion to the side, as the lengths of the edges.
+            settings["substeps"] = math.ceil(settings["substeps_32"] * work.side / 32)
+        self.substeps = int(settings["substeps"])
+        self.model = mujoco.MjModel.from_xml_string(self.xml())
+        self.weigh()
+        self.data = mujoco.MjData(self.model)
+        spinning = [body for body in work.bodies if body.get("spin")]
+        joints = np.flatnonzero(self.model.jnt_type == mujoco.mjtJoint.mjJNT_HINGE)
+        self.balls = [(self.model.jnt_qposadr[joint], self.model.jnt_dofadr[joint], body) for joint, body in zip(joints, spinning)]
+        mujoco.mj_forward(self.model, self.data)
+        self.counts = {"steps": 0, "iterations": 0}
+        self.notes = "Edges are constraints: the stiffness of the work does not count. " if settings["stretch"] == "equality" else ""
+        self.notes += "" if settings["bend"] or settings["stretch"] == "elastic" else "No bending. "
+        self.notes += "" if work.wind is None else "The forces of the air are computed outside of MuJoCo. "
+
+    def xml(self) -> str:
+        work, settings = self.work, self.settings
+        thickness = math.sqrt(12 * work.bend / work.youngs)
+        young = work.youngs / thickness
+        if settings["stretch"] == "elastic":
+            stretch = f'<elasticity young="{young!r}" poisson="{settings["poisson"]}" thickness="{thickness!r}" elastic2d="both" damping="{settings["damping"]}"/>'
+        else:
+            stretch = f'<edge equality="true" solref="{settings["solref"]}" solimp="{settings["solimp"]}"/>'
+            if settings["bend"]:
+                stretch += f'<elasticity young="{young!r}" poisson="0" thickness="{thickness!r}" elastic2d="bend" damping="{settings["damping"]}"/>'
+        touches = work.self_contact or bool(work.bodies)
+        contact = (
+            f'<contact selfcollide="{"auto" if work.self_contact else "none"}" contype="{int(touches)}" conaffinity="{int(touches)}" '
+            f'friction="{work.friction}" condim="3" solref="{settings["contact_solref"]}" solimp="{settings["contact_solimp"]}" '
+            f'passive="{str(settings["passive"]).lower()}"/>'
+        )
+        flags = f'<flag ipc="{"enable" if settings["ipc"] else "disable"}" island="{"enable" if settings["island"] else "disable"}"'
+        flags += "" if settings["warmstart"] else ' warmstart="disable"'
+        flags += "" if touches else ' contact="disable"'
+        flags += "".join(f' {flag}="disable"' for flag in settings["disable"].split())
+        words = lambda numbers: " ".join(repr(float(number)) for number in np.ravel(numbers))
+        pins = f'<pin id="{" ".join(map(str, work.pins))}"/>' if len(work.pins) else ""
+        return f"""<mujoco>
+          <option timestep="{1 / work.fps / self.substeps!r}" gravity="{words(work.gravity)}" integrator="{INTEGRATORS[settings["integrator"]]}"
+            solver="{settings["solver"]}" iterations="{settings["iterations"]}" ls_iterations="{settings["ls_iterations"]}"
+            tolerance="{settings["tolerance"]}" jacobian="{settings["jacobian"]}" cone="{settings["cone"]}"
+            impratio="{settings["impratio"]}">{flags}/></option>
+          <size memory="4G"/>
+          <worldbody>
+            {"".join(self.body(body) for body in work.bodies)}
+            <flexcomp name="cloth" type="direct" dim="2" mass="{float(work.masses.sum())!r}" radius="{0.5 * work.thickness!r}"
+              point="{words(work.vertices)}" element="{" ".join(map(str, work.triangles.ravel()))}">{pins}{stretch}{contact}</flexcomp>
+          </worldbody>
+        </mujoco>"""
+
+    def body(self, body: dict) -> str:
+        """A body of the work. One that turns has a hinge too heavy to feel the cloth, whose angle and rate are set in every step: a body that is led
+        (mocap) has no velocity, and would drag nothing along."""
+        # A contact has the larger friction of its two sides, here that of the body.
+        own = f'friction="{body["friction"]}" condim="3" solref="{self.settings["contact_solref"]}" solimp="{self.settings["contact_solimp"]}"'
+        words = lambda numbers: " ".join(repr(float(number)) for number in numbers)
+        if body["kind"] == "sphere":
+            hinge = f'<joint type="hinge" axis="{words(body["spin"]["axis"])}" armature="1e6"/>' if body.get("spin") else ""
+            return f'<body pos="{words(body["center"])}">{hinge}<geom type="sphere" size="{body["radius"]}" {own}/></body>'
+        if body["kind"] == "capsule":
+            return f'<geom type="capsule" fromto="{words([*body["a"], *body["b"]])}" size="{body["radius"]}" {own}/>'
+        if body["kind"] == "plane":
+            return f'<geom type="plane" size="10 10 1" pos="{words(body["point"])}" zaxis="{words(body["normal"])}" {own}/>'
+        raise ValueError(f"there is no body {body['kind']}")
+
+    def weigh(self) -> None:
+        """The masses of the work."""
+        model = self.model
+        bodies = model.flex_vertbodyid
+        free = np.setdiff1d(np.arange(len(bodies)), self.work.pins)
+        part = self.work.masses[free] / model.body_mass[bodies[free]]
+        model.body_mass[bodies[free]] *= part
+        model.body_inertia[bodies[free]] *= part[:, None]
+        mujoco.mj_setConst(model, mujoco.MjData(model))
+        self.bodies, self.free = bodies, free
+        self.dofs = model.body_dofadr[bodies[free]][:, None] + np.arange(3)
+        if self.work.damping:
+            # Of all motion: each vertex is slowed in proportion to its mass.
+            model.dof_damping[self.dofs] = self.work.damping * self.work.masses[free, None]
+
+    def step(self) -> None:
+        model, data = self.model, self.data
+        for _ in range(self.substeps):
+            length = model.opt.timestep
+            for place, rate, body in self.balls:
+                now, then = common.turn(body, data.time), common.turn(body, data.time + length)
+                data.qpos[place], data.qvel[rate] = now, (then - now) / length
+            if self.work.wind is not None:
+                self.blow()
+            mujoco.mj_step(model, data)
+            self.counts["steps"] += 1
+            self.counts["iterations"] += int(data.solver_niter.sum())
+        if data.warning[mujoco.mjtWarning.mjWARN_BADQACC].number:
+            raise ArithmeticError("MuJoCo reset itself: accelerations were not finite or too large")
+
+    def blow(self) -> None:
+        """Forces of the air on the vertices: F = ½ ρ A (u·n) [(C_D − C_L) u + C_L ‖u‖ n] of each triangle, a third for each corner."""
+        work, data = self.work, self.data
+        x, v = data.flexvert_xpos[work.triangles], np.zeros((len(work.vertices), 3))
+        v[self.free] = data.qvel[self.dofs]
+        u = np.asarray(work.wind) - v[work.triangles].mean(axis=1)
+        doubled = np.cross(x[:, 1] - x[:, 0], x[:, 2] - x[:, 0])
+        length = np.linalg.norm(doubled, axis=1, keepdims=True)
+        normal = doubled / np.maximum(length, 1e-12)
+        facing = (normal * u).sum(axis=1, keepdims=True)
+        normal *= np.sign(facing)
+        speed = np.linalg.norm(u, axis=1, keepdims=True)
+        force = 0.25 * work.air_density * length * np.abs(facing) * ((work.drag - work.lift) * u + work.lift * speed * normal) / 3
+        total = np.zeros_like(v)
+        for corner in range(3):
+            np.add.at(total, work.triangles[:, corner], force)
+        data.xfrc_applied[self.bodies[self.free], :3] = total[self.free]
+
+    def positions(self) -> np.ndarray:
+        return self.data.flexvert_xpos.copy()
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--settings"]:
+        print(json.dumps(SETTINGS, indent=1))
+    else:
+        common.main("mujoco", ["mujoco"], Flex)
