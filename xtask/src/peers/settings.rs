@@ -113,6 +113,20 @@ pub(super) const SETTINGS: &[Setting] = &[
     // Motions.
     Setting {
         peer: "muslin",
+        workloads: &["hang", "stiffest", "softest", "drape", "flag"],
+        label: "auto 2 cm",
+        settings: r#"{"solver": "kind = \"auto\", quality = { max_strain = 0.01, motion = 0.02 }"}"#,
+        why: "what a user would write who wants just what passes",
+    },
+    Setting {
+        peer: "muslin",
+        workloads: &["hang", "stiffest", "softest", "drape", "flag"],
+        label: "auto",
+        settings: r#"{"solver": "kind = \"auto\""}"#,
+        why: "the defaults of a quality: 1 % and 1 cm",
+    },
+    Setting {
+        peer: "muslin",
         workloads: HUNG,
         label: "explicit 0.9",
         settings: r#"{"solver": "kind = \"explicit\"", "stable_part": 0.9, "damping": 0.02}"#,

@@ -13,9 +13,9 @@
 //! h = motion / (SLOWNESS √(g/L))             SLOWNESS from sheets of 64² and 128² vertices hung by two corners
 //! ```
 //!
-//! Ropes do not stretch, so they are used where the material would hardly either: where the weight of a cloth over its stiffness, m g/Y, is a length of at most
-//! a quarter of `motion`. Softer cloth, and cloth whose rest shape is not flat, is swept without them, in steps of three times the
-//! longest stable one of an explicit scheme: beyond that one sweep leaves more than the material would give.
+//! Ropes do not stretch, so they are as long as the cloth where the material would hardly stretch either: where the weight of a cloth over its stiffness, m g/Y,
+//! is a length of at most a quarter of `motion`. Of softer cloth they are longer by `max_strain`, and the steps are at most three times the longest stable one
+//! of an explicit scheme: beyond that one sweep leaves more than the material would give. Cloth whose rest shape is not flat is swept in such steps without ropes.
 //!
 //! **What it finds out as it goes.** In some windows of half a second a second cloth, the twin, runs along from the same state with half the substeps. The error
 //! of a step is about proportional to its length, so their distance at the end of a frame estimates that of the run to the converged motion; the largest of a
@@ -23,7 +23,7 @@
 //! of a flag does), and the number stays.
 //!
 //! A frame that leaves an edge beyond the limit of strain, as the jerk at the end of a fall may, is computed again with twice the substeps, up to eight times as
-//! many, while that helps; if many frames are, the number grows for all.
+//! many, while that helps; the next frame begins with half of what this one needed. If most frames are computed again, the number grows for all.
 //!
 //! What is known is carried in `State::history`, so that a resumed run has the same bits.
 //!
@@ -89,13 +89,13 @@ const AIM: f64 = 0.7;
 /// More substeps have to bring the estimate below this part of what it was.
 const GAIN: f64 = 0.85;
 /// Frames of a window, as a part, that may be computed again.
-const MOST_STRAINED: f64 = 0.1;
+const MOST_STRAINED: f64 = 0.5;
 /// Substeps of a frame that is computed again, over those of the others, at most.
 const MOST_REPEATED: u32 = 8;
 /// Computing a frame again has to bring the strain below this part of what it was.
 const STRAIN_GAIN: f64 = 0.75;
 /// Frames in which none is computed again after that was in vain.
-const PATIENCE: u32 = 60;
+const PATIENCE: u32 = 6;
 /// Numbers that are carried, as vectors.
 const HEADER: usize = 4;
 
@@ -120,6 +120,8 @@ struct Engines {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Start {
     long_range: bool,
+    /// How much longer than the cloth ropes and tethers are, as a part.
+    give: f64,
     substeps: u32,
     /// L, in m.
     size: f64,
@@ -136,6 +138,8 @@ struct Memory {
     strained: u32,
     /// Frames to come in which none is.
     patience: u32,
+    /// What the substeps of the next frame are multiplied with.
+    factor: u32,
     /// Whether a twin runs along.
     is_measured: bool,
     /// The largest distance to it in this window, in m.
@@ -155,6 +159,7 @@ impl Memory {
             frame: 0,
             strained: 0,
             patience: 0,
+            factor: 1,
             is_measured: false,
             distance: 0.0,
             estimate: 0.0,
@@ -177,6 +182,7 @@ impl Memory {
             estimated_with: c.y as u32,
             is_settled: c.z != 0.0,
             patience: d.x as u32,
+            factor: (d.y as u32).max(1),
         })
     }
 
@@ -186,7 +192,7 @@ impl Memory {
             Vec3::new(f64::from(self.substeps), f64::from(self.window), f64::from(self.frame)),
             Vec3::new(f64::from(self.strained), yes(self.is_measured), self.distance),
             Vec3::new(self.estimate, f64::from(self.estimated_with), yes(self.is_settled)),
-            Vec3::new(f64::from(self.patience), 0.0, 0.0),
+            Vec3::new(f64::from(self.patience), f64::from(self.factor), 0.0),
         ]
     }
 
@@ -205,10 +211,11 @@ impl Memory {
                 self.substeps = self.estimated_with;
             } else {
                 (self.estimate, self.estimated_with) = (self.distance, self.substeps);
-                let factor = (self.distance / aim).clamp(0.75, 2.0);
+                let ratio = self.distance / aim;
+                let factor = ratio.clamp(0.75, 2.0);
                 // A little below the aim is where it should be.
-                let is_near = (0.6..=1.0).contains(&factor);
-                if !is_near && !(self.is_settled && factor > 1.0) {
+                let is_near = (0.6..=1.0).contains(&ratio);
+                if !(is_near || self.is_settled && factor > 1.0) {
                     self.substeps = (f64::from(self.substeps) * factor).ceil() as u32;
                 }
             }
@@ -223,23 +230,23 @@ impl Memory {
 }
 
 impl Start {
-    fn find(model: &Model, motion: f64, dt: f64) -> Self {
+    fn find(model: &Model, (max_strain, motion): (f64, f64), dt: f64) -> Self {
         let size = model.cloths.iter().map(|cloth| extent(&cloth.mesh)).fold(0.0, f64::max);
         let gravity = model.gravity.norm().max(1.0);
         let allowed = motion * size;
         // Where a hand or the wind pulls, the weight is a measure of that too.
         let is_stiff = model.cloths.iter().all(|cloth| cloth.mass * gravity <= 0.25 * allowed * cloth.stiffness);
         let is_taut = model.cloths.iter().all(|cloth| cloth.slack == 0.0);
-        let is_flat = model.cloths.iter().all(|cloth| super::reach::is_flat(cloth));
+        let is_flat = model.cloths.iter().all(super::reach::is_flat);
         let step = motion / (SLOWNESS * (gravity / size.max(1e-9)).sqrt());
         let with_ropes = substeps_of(dt, step);
         let without = || {
             let stable = explicit::stable_step(model, &Settings::default(), dt);
             stable.map_or(RIGID_SUBSTEPS, |stable| substeps_of(dt, BEYOND_STABLE * stable))
         };
-        let long_range = is_stiff && is_taut && is_flat;
-        let substeps = if long_range { with_ropes } else { without().max(with_ropes) };
-        Self { long_range, substeps, size }
+        let give = if is_stiff && is_taut { 0.0 } else { max_strain };
+        let substeps = if is_flat && give == 0.0 { with_ropes } else { without().max(with_ropes) };
+        Self { long_range: is_flat, give, substeps, size }
     }
 
     fn most(&self) -> u32 {
@@ -266,8 +273,8 @@ impl Auto {
     fn engines(&mut self, model: &Model, dt: f64) -> &mut Engines {
         let Self { max_strain, motion, engines } = self;
         engines.get_or_insert_with(|| {
-            let start = Start::find(model, *motion, dt);
-            let help = Help { long_range: start.long_range, max_strain: Some(*max_strain) };
+            let start = Start::find(model, (*max_strain, *motion), dt);
+            let help = Help { long_range: start.long_range, give: start.give, max_strain: Some(*max_strain) };
             let engine = || {
                 let plan = Plan { substeps: start.substeps, iterations: 1 };
                 PositionBased::new(xpbd::sweeps(), plan, help)
@@ -348,19 +355,18 @@ impl Engines {
         memory: &mut Memory,
     ) -> Result<StepReport, StepError> {
         copy(state, &mut self.before);
-        let (mut stages, mut strain_before, mut factor) = (Stages::default(), f64::INFINITY, 1);
+        let (mut stages, mut strain_before, mut factor) = (Stages::default(), f64::INFINITY, memory.factor);
         loop {
             self.main.set_substeps(memory.substeps.saturating_mul(factor).min(MOST_SUBSTEPS as u32));
             let report = self.main.advance(context, state, dt)?;
             stages.add(&report.stages);
             let strain = largest_strain(context.model, &state.positions);
-            let is_in_vain = strain > STRAIN_GAIN * strain_before;
-            if strain > max_strain && is_in_vain {
-                memory.patience = PATIENCE + 1;
-            }
-            if strain <= max_strain || is_in_vain || memory.patience > 0 || factor >= MOST_REPEATED {
-                memory.patience = memory.patience.saturating_sub(1);
-                memory.strained += u32::from(factor > 1);
+            let is_in_vain = factor >= MOST_REPEATED || factor > 2 && strain > STRAIN_GAIN * strain_before;
+            if strain <= max_strain || is_in_vain || memory.patience > 0 {
+                let is_given_up = strain > max_strain && is_in_vain;
+                memory.patience = if is_given_up { PATIENCE } else { memory.patience.saturating_sub(1) };
+                memory.strained += u32::from(strain_before.is_finite());
+                memory.factor = if strain > max_strain { 1 } else { factor.div_ceil(2) };
                 return Ok(StepReport { stages, ..report });
             }
             copy(&self.before, state);
@@ -400,13 +406,13 @@ mod tests {
     use super::*;
 
     fn memory(substeps: u32) -> Memory {
-        Memory::new(Start { long_range: true, substeps, size: 1.0 })
+        Memory::new(Start { long_range: true, give: 0.0, substeps, size: 1.0 })
     }
 
     #[test]
     fn what_is_carried_comes_back() {
         let kept = Memory { window: 3, frame: 7, strained: 2, is_measured: true, distance: 0.25, ..memory(31) };
-        let kept = Memory { estimate: 0.5, estimated_with: 12, is_settled: true, ..kept };
+        let kept = Memory { estimate: 0.5, estimated_with: 12, is_settled: true, patience: 9, factor: 4, ..kept };
         assert_eq!(Memory::read(&kept.write()), Some(kept));
         assert_eq!(Memory::read(&[]), None);
     }
@@ -435,10 +441,10 @@ mod tests {
 
     #[test]
     fn many_strained_frames_ask_for_more_too() {
-        let mut memory = Memory { strained: 4, ..memory(40) };
+        let mut memory = Memory { strained: 16, ..memory(40) };
         memory.conclude(30, 0.01, 1000);
         assert_eq!(memory.substeps, 50);
-        let mut memory = Memory { strained: 3, ..self::memory(40) };
+        let mut memory = Memory { strained: 15, ..self::memory(40) };
         memory.conclude(30, 0.01, 1000);
         assert_eq!(memory.substeps, 40);
     }

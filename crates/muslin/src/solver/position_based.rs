@@ -8,8 +8,9 @@
 //!     update     velocities from positions
 //! ```
 //!
-//! With a limit of strain, edges beyond it are projected back to it after every fourth substep, and after the last as often as it takes, or
-//! as `LIMIT_ROUNDS` allow.
+//! With a limit of strain, edges beyond it are projected back to it: after the last substep as often as it takes, or as `LIMIT_ROUNDS` allow, and in every substep
+//! where it limits the material and not the solver. What is moved then has its velocity already: so many corrections, divided by a substep, would be
+//! speeds that nothing has given it, and with few substeps the sheet explodes. Only where cloth is kept from cloth, which has the last word, they come before.
 //!
 //! The whole frame is one run of the team ([`Team::run`](crate::parallel::Team::run)), with a barrier after every stage,
 //! after every colour of the sweeps, and between the two passes of the wind.
@@ -50,6 +51,8 @@ impl Plan {
 pub(super) struct Help {
     /// Ropes and tethers.
     pub(super) long_range: bool,
+    /// How much longer than the cloth they are, as a part, because it stretches.
+    pub(super) give: f64,
     /// The strain, either way, that no edge is left with.
     pub(super) max_strain: Option<f64>,
 }
@@ -59,6 +62,7 @@ impl Help {
     pub(super) fn read(settings: &Settings) -> Self {
         Self {
             long_range: settings.choice(LONG_RANGE.name) == Some("on"),
+            give: 0.0,
             max_strain: settings.number(MAX_STRAIN.name),
         }
     }
@@ -82,12 +86,10 @@ pub(super) const MAX_STRAIN: Parameter = Parameter {
 
 /// What is aimed at is a little below what was asked for.
 const LIMIT_SHARE: f64 = 0.95;
-/// Substeps between two sweeps over edges that are beyond the limit.
-const LIMIT_EVERY: usize = 4;
 /// Sweeps in a round, and rounds at the end of a frame at most.
 const LIMIT_SWEEPS: usize = 4;
 const LIMIT_ROUNDS: usize = 16;
-/// Of these sweeps: three or four times fewer of them are needed than without.
+/// Of these sweeps, where they do not change velocities: three or four times fewer of them are needed than without.
 const LIMIT_RELAXATION: f64 = 1.6;
 
 /// The terms of a [`Help`], which follow from the model.
@@ -99,6 +101,8 @@ struct Helpers {
 
 struct Limit {
     edges: Box<dyn Term>,
+    /// Whether it is a part of the material, and holds in every substep.
+    is_material: bool,
     /// A projection that would move a vertex by less, in m, need not be made.
     tolerance: f64,
 }
@@ -106,16 +110,20 @@ struct Limit {
 impl Helpers {
     fn new(help: Help, model: &Model) -> Self {
         let limit = help.max_strain.map(|strain| {
+            // Cloth that is held together over long ways hardly stretches, and what is beyond the limit is what the sweeps have left. Other cloth may
+            // stretch as it likes, and the limit is a material: it has to act on velocities too, and over-relaxed it would feed them.
+            let is_material = !help.long_range || help.give > 0.0;
+            let relaxation = if is_material { 1.0 } else { LIMIT_RELAXATION };
             let edge = |&(stencil, length): &([u32; 2], f64)| {
-                (stencil, SlackRest::new(length, 0.0, LIMIT_SHARE * strain, 1.0).relaxed(LIMIT_RELAXATION))
+                (stencil, SlackRest::new(length, 0.0, LIMIT_SHARE * strain, 1.0).relaxed(relaxation))
             };
             let shortest = model.edges.iter().map(|&(_, length)| length).fold(f64::INFINITY, f64::min);
             let elements = model.edges.iter().map(edge).collect();
             // Both ends move by half of what an edge is too long, and a little more.
-            let tolerance = 0.5 * LIMIT_RELAXATION * (1.0 - LIMIT_SHARE) * strain * shortest;
-            Limit { edges: Box::new(Batch::<SlackSpring, 2>::of(model.masses.len(), elements)), tolerance }
+            let tolerance = 0.5 * relaxation * (1.0 - LIMIT_SHARE) * strain * shortest;
+            Limit { edges: Box::new(Batch::<SlackSpring, 2>::of(model.masses.len(), elements)), is_material, tolerance }
         });
-        Self { reach: help.long_range.then(|| Reach::new(model)), limit }
+        Self { reach: help.long_range.then(|| Reach::new(model, help.give)), limit }
     }
 
     /// The ropes, and after them the limit.
@@ -299,8 +307,8 @@ where
                 iterations,
             };
             // Sweeps over all edges until none is beyond the limit.
-            let hold = |limit: &Limit, rounds: usize| {
-                for worst in &beyond[..rounds] {
+            let hold = |limit: &Limit| {
+                for worst in &beyond {
                     for _ in 0..LIMIT_SWEEPS {
                         (sweeps.project)(&*limit.edges, worker, &helping(rope_count));
                     }
@@ -342,12 +350,12 @@ where
                     if let Some(reach) = &helpers.reach {
                         reach.pull(worker, &arrays, pin_poses, &tether_arms);
                     }
-                    match &helpers.limit {
-                        Some(limit) if s + 1 == substeps as usize => hold(limit, LIMIT_ROUNDS),
-                        Some(limit) if (s + 1) % LIMIT_EVERY == 0 => {
+                    if let Some(limit) = &helpers.limit {
+                        if s + 1 == substeps as usize && separates {
+                            hold(limit);
+                        } else if limit.is_material {
                             (sweeps.project)(&*limit.edges, worker, &helping(rope_count));
                         }
-                        _ => {}
                     }
                     watch.lap(&mut stages.solve);
                     if !obstacles.is_empty() {
@@ -359,6 +367,18 @@ where
                     substep.update(worker, &arrays);
                     worker.barrier();
                     watch.lap(&mut stages.update);
+                }
+            }
+            if let Some(limit) = &helpers.limit
+                && is_last
+                && !separates
+            {
+                hold(limit);
+                watch.lap(&mut stages.solve);
+                let obstacles = script.obstacles(substeps as usize - 1);
+                if !obstacles.is_empty() {
+                    substep.collide(worker, &arrays, obstacles);
+                    watch.lap(&mut stages.collide);
                 }
             }
             let terms = if is_last { &model.terms[..] } else { &[] };

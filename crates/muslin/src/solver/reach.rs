@@ -7,8 +7,9 @@
 //! ```
 //!
 //! d is the length of the straight line in the flat rest shape (`topology/chart.rs`): cloth that does not stretch is never farther apart than that, however
-//! it is folded, and over whatever it lies. So where the true motion hardly stretches, these constraints change nothing but how soon a sweep knows of it;
-//! cloth that does stretch must not have them, and whoever asks for them decides. Rest shapes that are not flat get none.
+//! it is folded, and over whatever it lies. So where the true motion hardly stretches, these constraints change nothing but how soon a sweep knows of it.
+//! Where a limit of strain holds a softer cloth, they are longer by that limit. Cloth that may stretch as it likes must not have them, and whoever asks for them
+//! decides. Rest shapes that are not flat get none.
 //!
 //! A sheet of 64 × 64 vertices and 25 kN/m, hung by two corners, is 6 cm (root mean square) from the converged motion after half a second of 40 substeps a frame
 //! without them, 1.6 cm with ropes, 0.8 cm with tethers, 0.7 cm with both, and at 128 × 128 vertices still 0.7 cm.
@@ -67,16 +68,16 @@ pub(super) struct Arm<R> {
 }
 
 impl Reach {
-    /// For the cloths of a model whose rest shapes are flat.
-    pub(super) fn new(model: &Model) -> Self {
+    /// For the cloths of a model whose rest shapes are flat; all of it is longer than the cloth by the part `give`.
+    pub(super) fn new(model: &Model, give: f64) -> Self {
         let mut levels: Vec<Vec<([u32; 2], SlackRest<f64>)>> = Vec::new();
         let mut tethers = Vec::new();
         for cloth in &model.cloths {
             let mesh = cloth.ordering.apply(&cloth.mesh);
             let topology = Topology::build(&mesh);
             let Some(chart) = Chart::new(&mesh, &topology) else { continue };
-            add_ropes(model, cloth, &topology, &chart, &mut levels);
-            add_tethers(model, cloth, &topology, &chart, &mut tethers);
+            add_ropes(model, cloth, (&topology, &chart), 1.0 + give, &mut levels);
+            add_tethers(model, cloth, (&topology, &chart), 1.0 + give, &mut tethers);
         }
         let batch = |elements| Box::new(Batch::<SlackSpring, 2>::of(model.masses.len(), elements)) as Box<dyn Term>;
         let mut groups: Vec<Range<u32>> = Vec::new();
@@ -165,26 +166,37 @@ fn rope(length: f64) -> SlackRest<f64> {
 fn add_ropes(
     model: &Model,
     cloth: &Cloth,
-    topology: &Topology,
-    chart: &Chart<'_>,
+    (topology, chart): (&Topology, &Chart<'_>),
+    stretch: f64,
     levels: &mut Vec<Vec<([u32; 2], SlackRest<f64>)>>,
 ) {
     let first = cloth.vertices.start as u32;
     let is_pinned = |v: u32| model.pinned.binary_search_by_key(&(first + v), |pinned| pinned.vertex).is_ok();
+    let mut is_border = vec![false; cloth.vertices.len()];
+    let borders = topology.boundary_edges.iter().flat_map(|&e| topology.edges[e as usize]);
+    borders.for_each(|v| is_border[v as usize] = true);
+    // What is pinned pulls, and a border is pulled from one side only: without ropes along it, it is the first to be torn.
+    let rank = |v: u32| if is_pinned(v) { 2 } else { u32::from(is_border[v as usize]) };
     let far = |a, b| chart.distance(a, b).unwrap_or(f64::INFINITY);
-    let pairs = coarsen(cloth.vertices.len(), &topology.edges, is_pinned, far);
+    let pairs = coarsen(cloth.vertices.len(), &topology.edges, rank, far);
     for (level, pairs) in pairs.iter().enumerate() {
         if levels.len() <= level {
             levels.push(Vec::new());
         }
         let ropes = pairs
             .iter()
-            .filter_map(|&[a, b]| chart.distance(a, b).map(|length| ([first + a, first + b], rope(length))));
+            .filter_map(|&[a, b]| chart.distance(a, b).map(|length| ([first + a, first + b], rope(stretch * length))));
         levels[level].extend(ropes);
     }
 }
 
-fn add_tethers(model: &Model, cloth: &Cloth, topology: &Topology, chart: &Chart<'_>, tethers: &mut Vec<Tether>) {
+fn add_tethers(
+    model: &Model,
+    cloth: &Cloth,
+    (topology, chart): (&Topology, &Chart<'_>),
+    stretch: f64,
+    tethers: &mut Vec<Tether>,
+) {
     let first = cloth.vertices.start as u32;
     let range = cloth.vertices.clone();
     let begin = model.pinned.partition_point(|p| (p.vertex as usize) < range.start);
@@ -213,7 +225,8 @@ fn add_tethers(model: &Model, cloth: &Cloth, topology: &Topology, chart: &Chart<
         for &(_, vertex, anchor) in nearest.iter().take(MOST_TETHERS) {
             let place = pinned.binary_search_by_key(&(first + anchor), |p| p.vertex);
             let (Some(length), Ok(place)) = (chart.distance(vertex, anchor), place) else { continue };
-            tethers.push(Tether { vertex: first + vertex, anchor: first + anchor, pin: pinned[place].pin, length });
+            let [vertex, anchor] = [vertex, anchor].map(|v| first + v);
+            tethers.push(Tether { vertex, anchor, pin: pinned[place].pin, length: stretch * length });
         }
     }
 }

@@ -55,7 +55,7 @@ impl<'a> Chart<'a> {
 
     /// The length of the straight line between two vertices, in m, inside or not.
     pub(crate) fn straight(&self, a: u32, b: u32) -> f64 {
-        let [x, y] = self.from_to(a, b);
+        let [x, y] = self.line(a, b);
         libm::hypot(x, y)
     }
 
@@ -64,13 +64,13 @@ impl<'a> Chart<'a> {
         self.is_convex
     }
 
-    fn from_to(&self, a: u32, b: u32) -> [f64; 2] {
+    fn line(&self, a: u32, b: u32) -> [f64; 2] {
         let [a, b] = [a, b].map(|v| self.points[v as usize]);
         [b[0] - a[0], b[1] - a[1]]
     }
 
     fn doubled_area(&self, [a, b, c]: [u32; 3]) -> f64 {
-        cross(self.from_to(a, b), self.from_to(a, c))
+        cross(self.line(a, b), self.line(a, c))
     }
 
     /// A disc whose border turns nowhere inwards.
@@ -91,23 +91,23 @@ impl<'a> Chart<'a> {
     /// The angle of a triangle at one of its vertices.
     fn angle(&self, triangle: [u32; 3], vertex: u32) -> f64 {
         let [p, q] = others(triangle, vertex);
-        let [to_p, to_q] = [p, q].map(|v| self.from_to(vertex, v));
+        let [to_p, to_q] = [p, q].map(|v| self.line(vertex, v));
         libm::atan2(cross(to_p, to_q), to_p[0] * to_q[0] + to_p[1] * to_q[1])
     }
 
     /// Whether the straight line from one vertex to another stays inside.
     fn sees(&self, a: u32, b: u32) -> bool {
-        let line = self.from_to(a, b);
-        let length = libm::hypot(line[0], line[1]);
+        let way = self.line(a, b);
+        let length = libm::hypot(way[0], way[1]);
         // Above 0: left of the line.
         let side = |v: u32| {
-            let to = self.from_to(a, v);
-            let distance = cross(line, to) / length;
+            let to = self.line(a, v);
+            let distance = cross(way, to) / length;
             if distance.abs() <= ON_LINE * libm::hypot(to[0], to[1]) { 0.0 } else { distance }
         };
         let ahead = |from: u32, v: u32| {
-            let to = self.from_to(from, v);
-            to[0] * line[0] + to[1] * line[1] > 0.0
+            let to = self.line(from, v);
+            to[0] * way[0] + to[1] * way[1] > 0.0
         };
         let mut at = a;
         // Every triangle is passed once at most.

@@ -1,5 +1,6 @@
 //! Integration tests of the library.
 
+mod auto;
 mod bad_scenes;
 mod bending_models;
 mod bodies;

@@ -232,7 +232,7 @@ fn examples(document: &str) -> Vec<Scene> {
 #[test]
 fn the_examples_run() {
     let [reference, readme] = [REFERENCE, README].map(examples);
-    assert_eq!((reference.len(), readme.len()), (2, 1), "examples");
+    assert_eq!((reference.len(), readme.len()), (3, 1), "examples");
     for scene in reference.iter().chain(&readme) {
         let mut simulation =
             Simulation::new(scene, 1, &mut |file| Err(format!("no mesh {file}"))).expect("it compiles");

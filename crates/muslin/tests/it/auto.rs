@@ -1,0 +1,137 @@
+//! `auto` and what it is made of: ropes, tethers and the limit of strain.
+
+use muslin::Simulation;
+use muslin::parallel::Team;
+
+use crate::common::{advance, run, simulation, simulation_on, simulation_with};
+
+/// A sheet of 1 m² and 25 kN/m that is let go while two of its corners are held.
+fn sheet(cells: u32, solver: &str) -> String {
+    format!(
+        "fps = 60\n\
+         solver = {{ {solver} }}\n\
+         [[cloth]]\n\
+         grid = {{ size = [1, 1], cells = [{cells}, {cells}] }}\n\
+         pins = [{{ vertices = [0, {cells}] }}]\n\
+         material = {{ density = 0.2, stretch = {{ stiffness = 25000 }}, bend = {{ stiffness = 1e-5 }} }}\n"
+    )
+}
+
+/// Root mean square distance of two runs, in m.
+fn distance(a: &Simulation, b: &Simulation) -> f64 {
+    let pairs = a.state().positions.iter().zip(&b.state().positions);
+    let sum: f64 = pairs.map(|(a, b)| (*a - *b).norm_squared()).sum();
+    (sum / a.state().positions.len() as f64).sqrt()
+}
+
+/// The largest distance in the first half second of a run to explicit steps far below the limit of stability.
+fn distance_to_converged(cells: u32, solver: &str) -> f64 {
+    let mut run = simulation(&sheet(cells, solver));
+    let mut converged = simulation(&sheet(cells, &format!(r#"kind = "explicit", substeps = {}"#, 16 * cells)));
+    let mut largest = 0.0_f64;
+    for _ in 0..30 {
+        advance(&mut run);
+        advance(&mut converged);
+        largest = largest.max(distance(&run, &converged));
+    }
+    largest
+}
+
+#[test]
+fn its_motion_is_as_near_as_was_asked() {
+    for (cells, motion) in [(24, 0.02), (24, 0.01), (48, 0.02)] {
+        let found = distance_to_converged(cells, &format!(r#"kind = "auto", quality = {{ motion = {motion} }}"#));
+        assert!(found < motion, "{cells} cells: {found} m instead of {motion}");
+        assert!(found > 0.05 * motion, "{cells} cells: {found} m is more than was asked for, and costs more");
+    }
+}
+
+/// What the ropes and tethers are for: with the same steps, the sheet without them is several times as far off.
+#[test]
+fn ropes_and_tethers_bring_a_sweep_nearer_to_the_converged_motion() {
+    let far = distance_to_converged(48, r#"kind = "xpbd", substeps = 24"#);
+    let near = distance_to_converged(48, r#"kind = "xpbd", substeps = 24, long_range = "on""#);
+    assert!(near < 0.2 * far, "{near} m with them, {far} m without");
+}
+
+#[test]
+fn its_estimate_is_near_the_truth() {
+    let solver = r#"kind = "auto""#;
+    let truth = distance_to_converged(32, solver);
+    let mut auto = simulation(&sheet(32, solver));
+    let report = (0..30).map(|_| advance(&mut auto)).last().and_then(|report| report.quality);
+    let estimate = report.and_then(|quality| quality.motion).expect("the first window has a twin");
+    assert!((0.4..2.5).contains(&(estimate / truth)), "estimated {estimate}, found {truth}");
+}
+
+#[test]
+fn it_holds_the_strain() {
+    let mut auto = simulation(&sheet(32, r#"kind = "auto", quality = { max_strain = 0.01 }"#));
+    let strained = (0..120).filter(|_| {
+        advance(&mut auto);
+        auto.glance().max_strain > 0.01
+    });
+    assert_eq!(strained.count(), 0);
+}
+
+#[test]
+fn the_limit_holds_a_cloth_that_its_material_does_not() {
+    let soft = |more: &str| {
+        let text = sheet(12, &format!(r#"kind = "xpbd", substeps = 20{more}"#)).replace("25000", "20");
+        let mut soft = simulation(&text);
+        run(&mut soft, 60);
+        soft.glance().max_strain
+    };
+    let (free, limited) = (soft(""), soft(", max_strain = 0.05"));
+    assert!(free > 0.2 && limited < 0.0505, "{free} without, {limited} with a limit of 0.05");
+}
+
+#[test]
+fn curved_cloth_gets_no_ropes() {
+    let count = |text: &str| advance(&mut simulation(text)).quality.map(|quality| quality.long_range);
+    assert!(count(&sheet(12, r#"kind = "auto""#)) > Some(100));
+    let tube = sheet(12, r#"kind = "auto""#)
+        .replace("grid = { size = [1, 1], cells = [12, 12] }", "tube = { radius = 0.2, height = 1, cells = [12, 12] }");
+    assert_eq!(count(&tube), Some(0));
+}
+
+/// Ropes of rest length would make a knit a woven.
+#[test]
+fn soft_cloth_stretches_as_far_as_it_is_let() {
+    let soft = |max_strain: f64| {
+        let solver = format!(r#"kind = "auto", quality = {{ max_strain = {max_strain} }}"#);
+        let mut soft = simulation(&sheet(16, &solver).replace("25000", "100"));
+        run(&mut soft, 90);
+        soft.glance()
+    };
+    let (tight, loose) = (soft(0.02), soft(0.5));
+    assert!(tight.max_strain < 0.02 && loose.max_strain > 0.1, "{} {}", tight.max_strain, loose.max_strain);
+}
+
+/// A tether of a pin that is released lets go.
+#[test]
+fn a_released_pin_holds_nothing() {
+    let text = sheet(12, r#"kind = "auto""#).replace("vertices = [0, 12]", "vertices = [0, 12], until = 0.2");
+    let mut falling = simulation(&text);
+    run(&mut falling, 60);
+    let highest = falling.state().positions.iter().map(|x| x.y).fold(f64::MIN, f64::max);
+    assert!(highest < -2.0, "0.8 s of free fall are 3 m, and it is at {highest} m");
+}
+
+#[test]
+fn its_bits_depend_neither_on_threads_nor_on_registers_nor_on_a_resume() {
+    let text = sheet(20, r#"kind = "auto""#);
+    let mut alone = simulation(&text);
+    run(&mut alone, 45);
+    for mut other in [simulation_on(&text, 3), simulation_with(&text, Team::solo().narrow())] {
+        run(&mut other, 45);
+        assert_eq!(alone.state().hash(), other.state().hash());
+    }
+    // In the middle of a window with a twin.
+    let mut first = simulation(&text);
+    run(&mut first, 40);
+    let mut second = simulation(&text);
+    second.restore(first.state().clone(), first.frame()).expect("a snapshot of the same scene");
+    run(&mut second, 5);
+    assert_eq!(alone.state().hash(), second.state().hash());
+}
