@@ -271,6 +271,7 @@ impl Session {
     fn end(&mut self, outcome: Outcome) {
         let warnings = [
             self.strain_warning(),
+            self.quality_warning(),
             self.stability_warning(),
             self.convergence_warning(),
             self.cut_warning(),
@@ -326,13 +327,36 @@ impl Session {
     /// What to do about motions that contact could not follow.
     fn cut_warning(&self) -> Option<String> {
         let (frames, first, most) = self.report.cut()?;
-        let substeps = self.plan.scene.solver.settings.integer("substeps");
-        let now = substeps.map_or(String::new(), |substeps| format!(" (now {substeps})"));
         Some(format!(
             "motion was cut short in {}, first in frame {first}, of {} at most: contact follows a vertex no further than two edges beyond \
-             the rest of its cloth in a substep; raise solver.substeps{now}",
+             the rest of its cloth in a substep; {}",
             count(frames, "frame"),
-            count(most, "vertex")
+            count(most, "vertex"),
+            self.shorter_steps()
+        ))
+    }
+
+    /// How to get shorter steps.
+    fn shorter_steps(&self) -> String {
+        let settings = &self.plan.scene.solver.settings;
+        match (settings.integer("substeps"), settings.number("quality.motion")) {
+            (Some(substeps), _) => format!("raise solver.substeps (now {substeps})"),
+            (None, Some(motion)) => format!("lower solver.quality.motion (now {motion})"),
+            (None, None) => "raise solver.substeps".to_owned(),
+        }
+    }
+
+    /// In how many frames a solver that holds a strain did not.
+    fn quality_warning(&self) -> Option<String> {
+        let limit = self.plan.scene.solver.settings.number("quality.max_strain")?;
+        let strained = self.report.frames.iter().filter(|frame| frame.max_strain > limit).count();
+        let (worst, frame) = self.report.worst_strain().filter(|_| strained > 0)?;
+        Some(format!(
+            "strain is above quality.max_strain ({}) in {}, at most {} in frame {frame}: more substeps did not hold it there; \
+             use a coarser mesh, hold the cloth by more vertices, or accept more",
+            percent(limit, 1),
+            count(strained, "frame"),
+            percent(worst, 1)
         ))
     }
 
@@ -348,10 +372,8 @@ impl Session {
             "pbd" => "no stiffness will change that, more substeps do",
             _ => "unless the cloth is meant to be that soft, the solver did not converge",
         };
-        let substeps = solver.settings.integer("substeps");
-        let now = substeps.map_or(String::new(), |substeps| format!(" (now {substeps})"));
-        let strain = percent(strain, 1);
-        Some(format!("strain reaches {strain} in frame {frame}: {why}; raise solver.substeps{now}"))
+        let (strain, remedy) = (percent(strain, 1), self.shorter_steps());
+        Some(format!("strain reaches {strain} in frame {frame}: {why}; {remedy}"))
     }
 
     /// Keeps what there is and says what that is. Further failures on the way are consequences of the first.
