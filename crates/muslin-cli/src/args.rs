@@ -224,7 +224,7 @@ pub(crate) struct BenchArguments {
         value_name = "LIST",
         value_delimiter = ',',
         requires = "quality",
-        value_parser = ["explicit", "xpbd", "pbd", "newton", "vbd", "projective"]
+        value_parser = ["explicit", "auto", "xpbd", "pbd", "newton", "vbd", "projective"]
     )]
     pub(crate) solvers: Vec<String>,
     /// Vertices along a side of the sheets [default: 128,512,1024; contact: 100,200,400].
