@@ -13,7 +13,7 @@ use crate::mesh::{self, Mesh};
 use crate::motion::{Motion, Pose};
 use crate::scene::{self, Choice, Scene, Selection, Shape};
 use crate::selection::{is_meant_for_all, select};
-use crate::solver::{self, Need, projective, vbd, xpbd};
+use crate::solver::{self, Need, auto, projective, vbd, xpbd};
 use crate::start;
 use crate::state::State;
 use crate::topology::{Adjacency, Ordering, Topology, color, locality_order};
@@ -592,7 +592,7 @@ fn warn_of_strong_damping(scene: &Scene, problems: &mut Problems) {
     /// In s.
     const STRONG: f64 = 1.0;
     let name = scene.solver.entry.name;
-    let sweeps = [xpbd::KIND, projective::KIND, vbd::KIND];
+    let sweeps = [xpbd::KIND, auto::KIND, projective::KIND, vbd::KIND];
     if !sweeps.iter().any(|kind| kind.entry.name == name) {
         return;
     }
@@ -735,11 +735,17 @@ fn select_pins(
     cloth.pins.iter().enumerate().map(select).collect()
 }
 
-/// The least of the stiffnesses of a stretch model, in N/m. Flexion stands beside the others, not behind them.
+/// The least of the stiffnesses of a stretch model, in N/m; zero for none. Flexion stands beside the others, not behind them.
 fn least_stiffness(stretch: &Choice) -> f64 {
     let settings = &stretch.settings;
+    if stretch.entry.parameters.is_empty() {
+        return 0.0;
+    }
+    let has = |name: &str| settings.number(name).is_some();
+    let is_replaced = has("warp") && has("weft") && has("shear");
+    let counts = |name: &str| name != "flexion" && !(name == "stiffness" && is_replaced);
     let given = stretch.entry.parameters.iter().filter_map(|parameter| {
-        let value = settings.number(parameter.name).filter(|_| parameter.name != "flexion")?;
+        let value = settings.number(parameter.name).filter(|_| counts(parameter.name))?;
         match parameter.unit {
             "N/m" => Some(value),
             "m/N" if value > 0.0 => Some(value.recip()),

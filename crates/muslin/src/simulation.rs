@@ -279,6 +279,7 @@ impl Simulation {
 
     /// A solver keeps things that follow from the model; this one has changed.
     fn forget(&mut self) {
+        self.solver.disturb(&mut self.state.history);
         self.solver = (self.kind.build)(&self.settings);
     }
 

@@ -352,7 +352,7 @@ impl Session {
         let strained = self.report.frames.iter().filter(|frame| frame.max_strain > limit).count();
         let (worst, frame) = self.report.worst_strain().filter(|_| strained > 0)?;
         Some(format!(
-            "strain is above quality.max_strain ({}) in {}, at most {} in frame {frame}: more substeps did not hold it there; \
+            "strain is above quality.max_strain ({}) in {}, at most {} in frame {frame}: more substeps did not hold it there, or were not tried so soon again; \
              use a coarser mesh, hold the cloth by more vertices, or accept more",
             percent(limit, 1),
             count(strained, "frame"),

@@ -97,6 +97,17 @@ impl Mesh {
         (0..self.triangle_count()).map(|triangle| self.area(triangle)).sum()
     }
 
+    /// The longest side of the box around all triangles, in m.
+    pub fn extent(&self) -> f64 {
+        let sides = (0..3).map(|axis| {
+            let along = self.triangles.iter().flatten().map(|&v| self.positions[v as usize][axis]);
+            let (low, high) =
+                along.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
+            high - low
+        });
+        sides.fold(0.0, f64::max)
+    }
+
     /// The box around all vertices; `None` where there are none.
     pub fn bounds(&self) -> Option<Bounds> {
         let &first = self.positions.first()?;

@@ -72,7 +72,7 @@ const SLOWNESS: f64 = 4.7;
 /// Of the time that a window has, in s.
 const WINDOW: f64 = 0.5;
 /// Frames of a window at most.
-const MOST_FRAMES: u32 = 240;
+const MOST_FRAMES: u32 = 1000;
 /// Windows with a twin: the first so many, and then one of so many.
 const FIRST_WINDOWS: u32 = 2;
 const WINDOW_EVERY: u32 = 8;
@@ -111,8 +111,9 @@ struct Engines {
     main: PositionBased<f32>,
     twin: PositionBased<f32>,
     twin_state: State,
-    /// Where the frame began.
+    /// Where the frame began, and the best that was made of it.
     before: State,
+    good: State,
     start: Start,
 }
 
@@ -149,6 +150,8 @@ struct Memory {
     estimated_with: u32,
     /// Whether more substeps did not help.
     is_settled: bool,
+    /// Whether the window before asked for more, so that this one shows what they do.
+    is_probing: bool,
 }
 
 impl Memory {
@@ -165,13 +168,22 @@ impl Memory {
             estimate: 0.0,
             estimated_with: 0,
             is_settled: false,
+            is_probing: false,
         }
     }
 
-    /// From the first vectors of a history.
-    fn read(history: &[Vec3<f64>]) -> Option<Self> {
+    /// From the first vectors of the history of `count` vertices; `None` if it is not one of this solver.
+    fn read(history: &[Vec3<f64>], count: usize) -> Option<Self> {
         let [a, b, c, d, ..] = history else { return None };
-        Some(Self {
+        let is_count = |x: &f64| *x >= 0.0 && *x <= f64::from(u32::MAX / 2) && *x == x.trunc();
+        let counts = [a.x, a.y, a.z, b.x, c.y, d.x, d.y];
+        let is_ours = (history.len() == HEADER || history.len() == HEADER + 2 * count)
+            && counts.iter().all(is_count)
+            && (f64::from(FEWEST)..=MOST_SUBSTEPS as f64).contains(&a.x)
+            && (1.0..=f64::from(MOST_REPEATED)).contains(&d.y)
+            && b.z.is_finite()
+            && c.x.is_finite();
+        is_ours.then(|| Self {
             substeps: a.x as u32,
             window: a.y as u32,
             frame: a.z as u32,
@@ -182,7 +194,8 @@ impl Memory {
             estimated_with: c.y as u32,
             is_settled: c.z != 0.0,
             patience: d.x as u32,
-            factor: (d.y as u32).max(1),
+            factor: d.y as u32,
+            is_probing: d.z != 0.0,
         })
     }
 
@@ -192,7 +205,7 @@ impl Memory {
             Vec3::new(f64::from(self.substeps), f64::from(self.window), f64::from(self.frame)),
             Vec3::new(f64::from(self.strained), yes(self.is_measured), self.distance),
             Vec3::new(self.estimate, f64::from(self.estimated_with), yes(self.is_settled)),
-            Vec3::new(f64::from(self.patience), f64::from(self.factor), 0.0),
+            Vec3::new(f64::from(self.patience), f64::from(self.factor), yes(self.is_probing)),
         ]
     }
 
@@ -202,28 +215,35 @@ impl Memory {
         is_known.then(|| self.distance.max(self.estimate))
     }
 
-    /// What a window of `frames` frames has shown.
-    fn conclude(&mut self, frames: u32, aim: f64, most: u32) {
+    /// Whether a twin runs along in the window that begins.
+    fn wants_twin(&self) -> bool {
+        self.window < FIRST_WINDOWS || self.window.is_multiple_of(WINDOW_EVERY) || self.is_probing
+    }
+
+    /// What a window of `frames` frames has shown; `least` and `most` substeps are allowed.
+    fn conclude(&mut self, frames: u32, aim: f64, (least, most): (u32, u32)) {
+        let before = self.substeps;
         if self.is_measured {
-            let grew = self.estimated_with > 0 && self.substeps > self.estimated_with;
-            if grew && self.distance > GAIN * self.estimate {
+            // What did not help once may help later.
+            self.is_settled &= !self.window.is_multiple_of(WINDOW_EVERY);
+            if self.is_probing && self.distance > GAIN * self.estimate {
                 self.is_settled = true;
                 self.substeps = self.estimated_with;
             } else {
                 (self.estimate, self.estimated_with) = (self.distance, self.substeps);
                 let ratio = self.distance / aim;
-                let factor = ratio.clamp(0.75, 2.0);
                 // A little below the aim is where it should be.
                 let is_near = (0.6..=1.0).contains(&ratio);
-                if !(is_near || self.is_settled && factor > 1.0) {
-                    self.substeps = (f64::from(self.substeps) * factor).ceil() as u32;
+                if !(is_near || self.is_settled && ratio > 1.0) {
+                    self.substeps = (f64::from(self.substeps) * ratio.clamp(0.75, 2.0)).ceil() as u32;
                 }
             }
         }
+        self.is_probing = self.is_measured && self.substeps > before;
         if f64::from(self.strained) > MOST_STRAINED * f64::from(frames) {
             self.substeps += self.substeps.div_ceil(4);
         }
-        self.substeps = self.substeps.clamp(FEWEST, most);
+        self.substeps = self.substeps.clamp(least, most);
         (self.frame, self.strained, self.is_measured, self.distance) = (0, 0, false, 0.0);
         self.window += 1;
     }
@@ -231,7 +251,7 @@ impl Memory {
 
 impl Start {
     fn find(model: &Model, (max_strain, motion): (f64, f64), dt: f64) -> Self {
-        let size = model.cloths.iter().map(|cloth| extent(&cloth.mesh)).fold(0.0, f64::max);
+        let size = model.cloths.iter().map(|cloth| cloth.mesh.extent()).fold(0.0, f64::max);
         let gravity = model.gravity.norm().max(1.0);
         let allowed = motion * size;
         // Where a hand or the wind pulls, the weight is a measure of that too.
@@ -240,8 +260,10 @@ impl Start {
         let is_flat = model.cloths.iter().all(super::reach::is_flat);
         let step = motion / (SLOWNESS * (gravity / size.max(1e-9)).sqrt());
         let with_ropes = substeps_of(dt, step);
+        let has_limit = model.cloths.iter().all(|cloth| cloth.stiffness.is_finite() && cloth.slack == 0.0);
         let without = || {
-            let stable = explicit::stable_step(model, &Settings::default(), dt);
+            // A rigid or a slack spring has no force at rest.
+            let stable = explicit::undamped_step(model, dt).filter(|_| has_limit);
             stable.map_or(RIGID_SUBSTEPS, |stable| substeps_of(dt, BEYOND_STABLE * stable))
         };
         let give = if is_stiff && is_taut { 0.0 } else { max_strain };
@@ -257,11 +279,6 @@ impl Start {
 fn substeps_of(dt: f64, step: f64) -> u32 {
     // A cast of a float stays within the range.
     ((dt / step).ceil() as u32).clamp(FEWEST, MOST_SUBSTEPS as u32)
-}
-
-/// The longest side of the box around a rest shape, in m.
-fn extent(mesh: &crate::mesh::Mesh) -> f64 {
-    mesh.bounds().map_or(0.0, |b| (0..3).map(|i| b.max[i] - b.min[i]).fold(0.0, f64::max))
 }
 
 impl Auto {
@@ -280,7 +297,14 @@ impl Auto {
                 PositionBased::new(xpbd::sweeps(), plan, help)
             };
             let twin_state = State { positions: Vec::new(), velocities: Vec::new(), time: 0.0, history: Vec::new() };
-            Engines { main: engine(), twin: engine(), before: twin_state.clone(), twin_state, start }
+            Engines {
+                main: engine(),
+                twin: engine(),
+                before: twin_state.clone(),
+                good: twin_state.clone(),
+                twin_state,
+                start,
+            }
         })
     }
 }
@@ -291,11 +315,11 @@ impl Solver for Auto {
         let engines = self.engines(context.model, dt);
         let start = engines.start;
         let count = state.positions.len();
-        let mut memory = Memory::read(&state.history).unwrap_or_else(|| Memory::new(start));
+        let mut memory = Memory::read(&state.history, count).unwrap_or_else(|| Memory::new(start));
         let frames = (WINDOW / dt).ceil().clamp(1.0, f64::from(MOST_FRAMES)) as u32;
         let is_twin_known = state.history.len() == HEADER + 2 * count;
         if memory.frame == 0 {
-            memory.is_measured = memory.window < FIRST_WINDOWS || memory.window.is_multiple_of(WINDOW_EVERY);
+            memory.is_measured = memory.wants_twin();
         } else {
             memory.is_measured &= is_twin_known;
         }
@@ -304,7 +328,7 @@ impl Solver for Auto {
         }
         let mut report = engines.advance_main(context, state, dt, max_strain, &mut memory)?;
         if memory.is_measured {
-            memory.is_measured = engines.advance_twin(context, memory.substeps, dt);
+            memory.is_measured = engines.advance_twin(context, report.substeps, dt);
         }
         if memory.is_measured {
             memory.distance = memory.distance.max(distance(&state.positions, &engines.twin_state.positions));
@@ -316,7 +340,7 @@ impl Solver for Auto {
             is_settled: memory.is_settled,
         });
         if memory.frame >= frames {
-            memory.conclude(frames, AIM * motion * start.size, start.most());
+            memory.conclude(frames, AIM * motion * start.size, (start.substeps, start.most()));
         }
         state.history.clear();
         state.history.extend(memory.write());
@@ -325,6 +349,14 @@ impl Solver for Auto {
             state.history.extend(&engines.twin_state.velocities);
         }
         Ok(report)
+    }
+
+    fn disturb(&self, history: &mut Vec<Vec3<f64>>) {
+        // The twin would be thrown to where the hand is.
+        history.truncate(HEADER);
+        if let [_, counts, ..] = &mut history[..] {
+            counts.y = 0.0;
+        }
     }
 }
 
@@ -356,9 +388,20 @@ impl Engines {
     ) -> Result<StepReport, StepError> {
         copy(state, &mut self.before);
         let (mut stages, mut strain_before, mut factor) = (Stages::default(), f64::INFINITY, memory.factor);
+        let mut good: Option<StepReport> = None;
         loop {
             self.main.set_substeps(memory.substeps.saturating_mul(factor).min(MOST_SUBSTEPS as u32));
-            let report = self.main.advance(context, state, dt)?;
+            let report = match (self.main.advance(context, state, dt), good) {
+                (Ok(report), _) => report,
+                (Err(error), None) => return Err(error),
+                // What went wrong only with more substeps was good enough before.
+                (Err(_), Some(report)) => {
+                    copy(&self.good, state);
+                    memory.patience = PATIENCE;
+                    memory.factor = 1;
+                    return Ok(StepReport { stages, ..report });
+                }
+            };
             stages.add(&report.stages);
             let strain = largest_strain(context.model, &state.positions);
             let is_in_vain = factor >= MOST_REPEATED || factor > 2 && strain > STRAIN_GAIN * strain_before;
@@ -369,13 +412,16 @@ impl Engines {
                 memory.factor = if strain > max_strain { 1 } else { factor.div_ceil(2) };
                 return Ok(StepReport { stages, ..report });
             }
+            copy(state, &mut self.good);
             copy(&self.before, state);
+            good = Some(report);
             (strain_before, factor) = (strain, 2 * factor);
         }
     }
 
     /// Advances the twin; whether it could.
     fn advance_twin(&mut self, context: &Context<'_>, substeps: u32, dt: f64) -> bool {
+        self.twin.share(&self.main);
         self.twin.set_substeps(substeps.div_ceil(2));
         self.twin.advance(context, &mut self.twin_state, dt).is_ok()
     }
@@ -412,16 +458,25 @@ mod tests {
     #[test]
     fn what_is_carried_comes_back() {
         let kept = Memory { window: 3, frame: 7, strained: 2, is_measured: true, distance: 0.25, ..memory(31) };
-        let kept = Memory { estimate: 0.5, estimated_with: 12, is_settled: true, patience: 9, factor: 4, ..kept };
-        assert_eq!(Memory::read(&kept.write()), Some(kept));
-        assert_eq!(Memory::read(&[]), None);
+        let kept = Memory {
+            estimate: 0.5,
+            estimated_with: 12,
+            is_settled: true,
+            patience: 9,
+            factor: 4,
+            is_probing: true,
+            ..kept
+        };
+        assert_eq!(Memory::read(&kept.write(), 9), Some(kept));
+        assert_eq!(Memory::read(&[], 9), None);
+        assert_eq!(Memory::read(&[Vec3::new(0.3, 0.1, -0.2); 18], 9), None, "of another solver");
     }
 
     #[test]
     fn a_window_that_is_too_far_off_asks_for_more_and_a_good_one_for_less() {
         let far = |distance| {
             let mut memory = Memory { is_measured: true, distance, ..memory(40) };
-            memory.conclude(30, 0.01, 1000);
+            memory.conclude(30, 0.01, (10, 1000));
             memory.substeps
         };
         assert_eq!([far(0.1), far(0.015), far(0.008), far(0.001)], [80, 60, 40, 30]);
@@ -430,22 +485,22 @@ mod tests {
     #[test]
     fn substeps_that_do_not_help_are_given_up() {
         let mut memory = Memory { is_measured: true, distance: 0.1, ..memory(40) };
-        memory.conclude(30, 0.01, 1000);
+        memory.conclude(30, 0.01, (10, 1000));
         (memory.is_measured, memory.distance) = (true, 0.095);
-        memory.conclude(30, 0.01, 1000);
+        memory.conclude(30, 0.01, (10, 1000));
         assert_eq!((memory.substeps, memory.is_settled), (40, true));
         (memory.is_measured, memory.distance) = (true, 0.2);
-        memory.conclude(30, 0.01, 1000);
+        memory.conclude(30, 0.01, (10, 1000));
         assert_eq!(memory.substeps, 40, "and not asked for again");
     }
 
     #[test]
     fn many_strained_frames_ask_for_more_too() {
         let mut memory = Memory { strained: 16, ..memory(40) };
-        memory.conclude(30, 0.01, 1000);
+        memory.conclude(30, 0.01, (10, 1000));
         assert_eq!(memory.substeps, 50);
         let mut memory = Memory { strained: 15, ..self::memory(40) };
-        memory.conclude(30, 0.01, 1000);
+        memory.conclude(30, 0.01, (10, 1000));
         assert_eq!(memory.substeps, 40);
     }
 }

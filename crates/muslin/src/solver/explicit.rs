@@ -143,6 +143,25 @@ fn swings_freely(context: &Context<'_>, motion: &Motion, step: f64) -> bool {
 
 /// The longest step, in s, with which a scene's solver of this kind is stable at the start, zero where none is, if there is a limit.
 pub fn stable_step(model: &Model, settings: &Settings, step: f64) -> Option<f64> {
+    let mut scheme = Explicit::new(settings);
+    let limit = at_start(model, |context, motion| {
+        scheme.prepare(context, motion, step).ok()?;
+        Some(scheme.limit)
+    });
+    limit.filter(|limit| limit.is_finite())
+}
+
+/// The same without damping.
+pub(super) fn undamped_step(model: &Model, step: f64) -> Option<f64> {
+    let limit = at_start(model, |context, motion| {
+        let mode = Spectrum::default().measure(context, motion, step);
+        Mode { damping: 0.0, ..mode }.symplectic_limit()
+    });
+    limit.is_finite().then_some(limit)
+}
+
+/// Looks at a model where it starts.
+fn at_start<T>(model: &Model, look: impl FnOnce(&Context<'_>, &Motion) -> T) -> T {
     let mut motion = Motion::default();
     motion.positions.clone_from(&model.initial_positions);
     motion.inverse_masses.clone_from(&model.inverse_masses);
@@ -152,9 +171,7 @@ pub fn stable_step(model: &Model, settings: &Settings, step: f64) -> Option<f64>
         }
     }
     let context = Context { model, team: &Team::solo(), threads: 1, clock: &NoClock };
-    let mut scheme = Explicit::new(settings);
-    scheme.prepare(&context, &motion, step).ok()?;
-    scheme.limit.is_finite().then_some(scheme.limit)
+    look(&context, &motion)
 }
 
 /// The first vertex of an edge that leaps, or that is nowhere.

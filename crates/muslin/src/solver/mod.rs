@@ -38,6 +38,7 @@ pub use stream::{Flow, Forces, Rows, Vertices};
 pub use sweep::{Place, Sweep};
 
 use crate::energy::Forms;
+use crate::math::Vec3;
 use crate::model::Model;
 use crate::parallel::Team;
 use crate::parameter::{Entry, Kind, Parameter, Setting, Settings};
@@ -55,6 +56,9 @@ pub trait Solver: Send + Sync {
     fn unsolved(&self) -> Option<f64> {
         None
     }
+
+    /// Forgets of [`State::history`] what does not hold once a hand has changed the model.
+    fn disturb(&self, _history: &mut Vec<Vec3<f64>>) {}
 }
 
 /// What a solver works with and does not change.

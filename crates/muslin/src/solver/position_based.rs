@@ -17,8 +17,8 @@
 #![allow(unsafe_code, reason = "opens the multipliers to the team")]
 
 use std::ops::Range;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use super::frame::Frame;
 use super::reach::{Arm, Reach};
@@ -109,11 +109,14 @@ struct Limit {
 
 impl Helpers {
     fn new(help: Help, model: &Model) -> Self {
+        let reach = help.long_range.then(|| Reach::new(model, help.give));
         let limit = help.max_strain.map(|strain| {
             // Cloth that is held together over long ways hardly stretches, and what is beyond the limit is what the sweeps have left. Other cloth may
             // stretch as it likes, and the limit is a material: it has to act on velocities too, and over-relaxed it would feed them.
-            let is_material = !help.long_range || help.give > 0.0;
-            let relaxation = if is_material { 1.0 } else { LIMIT_RELAXATION };
+            let is_material = help.give > 0.0 || reach.as_ref().is_none_or(Reach::is_empty);
+            // Where cloth is kept from cloth or from meshes, the limit comes before velocities too.
+            let separates = model.self_contact.is_some() || !model.bodies.is_empty();
+            let relaxation = if is_material || separates { 1.0 } else { LIMIT_RELAXATION };
             let edge = |&(stencil, length): &([u32; 2], f64)| {
                 (stencil, SlackRest::new(length, 0.0, LIMIT_SHARE * strain, 1.0).relaxed(relaxation))
             };
@@ -123,7 +126,7 @@ impl Helpers {
             let tolerance = 0.5 * relaxation * (1.0 - LIMIT_SHARE) * strain * shortest;
             Limit { edges: Box::new(Batch::<SlackSpring, 2>::of(model.masses.len(), elements)), is_material, tolerance }
         });
-        Self { reach: help.long_range.then(|| Reach::new(model, help.give)), limit }
+        Self { reach, limit }
     }
 
     /// The ropes, and after them the limit.
@@ -154,7 +157,7 @@ pub(super) struct PositionBased<R: Real> {
     first_multipliers: Vec<usize>,
     help: Help,
     /// Made for the first frame.
-    helpers: Option<Helpers>,
+    helpers: Option<Arc<Helpers>>,
     /// Of the tethers.
     tether_arms: Vec<Arm<R>>,
 }
@@ -219,6 +222,11 @@ where
         self.plan.substeps = substeps;
     }
 
+    /// Takes over what another one of the same settings has made of the same model.
+    pub(super) fn share(&mut self, other: &Self) {
+        self.helpers.clone_from(&other.helpers);
+    }
+
     /// Number of ropes and tethers, once there was a frame.
     pub(super) fn long_range_count(&self) -> usize {
         let reach = self.helpers.as_ref().and_then(|helpers| helpers.reach.as_ref());
@@ -226,7 +234,7 @@ where
     }
 
     fn load(&mut self, model: &Model, state: &State, dt: f64, is_wide: bool) {
-        let helpers = self.helpers.get_or_insert_with(|| Helpers::new(self.help, model));
+        let helpers = self.helpers.get_or_insert_with(|| Arc::new(Helpers::new(self.help, model)));
         self.tether_arms.resize(helpers.reach.as_ref().map_or(0, Reach::tether_count), Arm::default());
         let terms = model.terms.iter().map(|term| &**term).chain(helpers.terms());
         let arm_counts = terms.map(|term| Place::<R>::arm_count(term, is_wide));
@@ -272,7 +280,7 @@ where
         // SAFETY: set at the start of a frame, got after a barrier.
         let tether_arms = unsafe { Shared::new(&mut self.tether_arms) };
         let none = Helpers { reach: None, limit: None };
-        let helpers = self.helpers.as_ref().unwrap_or(&none);
+        let helpers = self.helpers.as_deref().unwrap_or(&none);
         let help_arms = &first_arms[model.terms.len()..];
         let rope_count = helpers.reach.as_ref().map_or(0, |reach| reach.ropes.len());
         let beyond: [AtomicU64; LIMIT_ROUNDS] = Default::default();
@@ -351,7 +359,7 @@ where
                         reach.pull(worker, &arrays, pin_poses, &tether_arms);
                     }
                     if let Some(limit) = &helpers.limit {
-                        if s + 1 == substeps as usize && separates {
+                        if s + 1 == substeps as usize && iteration + 1 == iterations && separates {
                             hold(limit);
                         } else if limit.is_material {
                             (sweeps.project)(&*limit.edges, worker, &helping(rope_count));

@@ -22,7 +22,7 @@ use super::frame::Arrays;
 use crate::energy::spring::{SlackRest, SlackSpring};
 use crate::energy::{Batch, Term};
 use crate::math::{Real, Vec3};
-use crate::model::{Cloth, Model};
+use crate::model::{Cloth, Model, Pinned};
 use crate::motion::Pose;
 use crate::parallel::{Shared, Worker};
 use crate::topology::{Chart, Topology, coarsen};
@@ -88,6 +88,11 @@ impl Reach {
             }
         }
         Self { ropes: levels.into_iter().rev().map(batch).collect(), tethers, groups }
+    }
+
+    /// Whether there is no rope and no tether.
+    pub(super) fn is_empty(&self) -> bool {
+        self.tethers.is_empty() && self.ropes.iter().all(|ropes| ropes.element_count() == 0)
     }
 
     /// Number of tethers.
@@ -201,7 +206,9 @@ fn add_tethers(
     let range = cloth.vertices.clone();
     let begin = model.pinned.partition_point(|p| (p.vertex as usize) < range.start);
     let end = model.pinned.partition_point(|p| (p.vertex as usize) < range.end);
-    let pinned = &model.pinned[begin..end];
+    // A vertex of no triangle stays where it is, and holds nothing.
+    let holds = |p: &&Pinned| model.masses[p.vertex as usize] > 0.0;
+    let pinned: Vec<Pinned> = model.pinned[begin..end].iter().filter(holds).copied().collect();
     if pinned.is_empty() {
         return;
     }
@@ -222,12 +229,18 @@ fn add_tethers(
             nearest.extend(closest.map(|(distance, p)| (distance, vertex, p)));
         }
         nearest.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.2.cmp(&b.2)));
-        for &(_, vertex, anchor) in nearest.iter().take(MOST_TETHERS) {
+        let first_tether = tethers.len();
+        for &(_, vertex, anchor) in &nearest {
             let place = pinned.binary_search_by_key(&(first + anchor), |p| p.vertex);
             let (Some(length), Ok(place)) = (chart.distance(vertex, anchor), place) else { continue };
             let [vertex, anchor] = [vertex, anchor].map(|v| first + v);
             tethers.push(Tether { vertex, anchor, pin: pinned[place].pin, length: stretch * length });
+            if tethers.len() == first_tether + MOST_TETHERS {
+                break;
+            }
         }
+        // Where pins are farther apart than the cloth is long, the nearest has the last word.
+        tethers[first_tether..].reverse();
     }
 }
 

@@ -81,10 +81,13 @@ impl<'a> Chart<'a> {
         if euler != self.topology.edges.len() + 1 {
             return false;
         }
-        let ends = self.topology.boundary_edges.iter().flat_map(|&e| self.topology.edges[e as usize]);
-        ends.into_iter().all(|v| {
+        let ends = || self.topology.boundary_edges.iter().flat_map(|&e| self.topology.edges[e as usize]);
+        let mut uses = vec![0_u32; self.points.len()];
+        ends().for_each(|v| uses[v as usize] += 1);
+        // Where the border passes a vertex twice, two parts hang together by it.
+        ends().all(|v| {
             let around = self.topology.vertex_triangles.of(v).iter();
-            around.map(|&t| self.angle(self.triangles[t as usize], v)).sum::<f64>() <= STRAIGHT
+            around.map(|&t| self.angle(self.triangles[t as usize], v)).sum::<f64>() <= STRAIGHT && uses[v as usize] == 2
         })
     }
 
@@ -196,8 +199,7 @@ fn flatten(mesh: &Mesh) -> Option<Vec<[f64; 2]>> {
     });
     let normal = normals.fold(Vec3::ZERO, |sum: Vec3<f64>, n| sum + n).normalized_or_zero();
     let origin = at(*mesh.triangles.first()?.first()?);
-    let bounds = mesh.bounds()?;
-    let size = (0..3).map(|i| bounds.max[i] - bounds.min[i]).fold(0.0, f64::max);
+    let size = mesh.extent();
     // Across the axis that the normal has least of, so that it is far from parallel.
     let [x, y, z] = normal.to_array().map(f64::abs);
     let axis = if x <= y && x <= z {
@@ -210,7 +212,9 @@ fn flatten(mesh: &Mesh) -> Option<Vec<[f64; 2]>> {
     let u = axis.cross(normal).normalized_or_zero();
     let v = normal.cross(u);
     let is_flat = |x: &[f64; 3]| (Vec3::<f64>::from(*x) - origin).dot(normal).abs() <= FLAT * size;
-    let has_plane = normal != Vec3::ZERO && mesh.positions.iter().all(is_flat);
+    // Vertices of no triangle may be anywhere.
+    let mut used = mesh.triangles.iter().flatten().map(|&v| &mesh.positions[v as usize]);
+    let has_plane = normal != Vec3::ZERO && used.all(is_flat);
     let place = |x: &[f64; 3]| {
         let d = Vec3::<f64>::from(*x) - origin;
         [d.dot(u), d.dot(v)]

@@ -1,9 +1,10 @@
 //! `auto` and what it is made of: ropes, tethers and the limit of strain.
 
 use muslin::Simulation;
+use muslin::mesh::{Diagonals, Mesh};
 use muslin::parallel::Team;
 
-use crate::common::{advance, run, simulation, simulation_on, simulation_with};
+use crate::common::{advance, run, simulation, simulation_of, simulation_on, simulation_with};
 
 /// A sheet of 1 m² and 25 kN/m that is let go while two of its corners are held.
 fn sheet(cells: u32, solver: &str) -> String {
@@ -134,4 +135,63 @@ fn its_bits_depend_neither_on_threads_nor_on_registers_nor_on_a_resume() {
     second.restore(first.state().clone(), first.frame()).expect("a snapshot of the same scene");
     run(&mut second, 5);
     assert_eq!(alone.state().hash(), second.state().hash());
+}
+
+/// Where pins are led farther apart than the cloth is long, every part stays at the nearest of them.
+#[test]
+fn the_nearest_pin_has_the_last_word() {
+    let text = sheet(12, r#"kind = "xpbd", substeps = 20, long_range = "on""#).replace(
+        "pins = [{ vertices = [0, 12] }]",
+        "pins = [{ vertices = [0] }, { vertices = [12], path = [{ time = 0.0 }, { time = 1.0, offset = [2.0, 0.0, 0.0] }] }]",
+    );
+    let mut torn = simulation(&text);
+    run(&mut torn, 60);
+    let along: Vec<f64> = torn.state().positions[..=12].iter().map(|x| x.x).collect();
+    assert!(along[12] > 2.0, "the pin was led: {along:?}");
+    assert!(along[1] < along[11], "and the row between is not turned over: {along:?}");
+}
+
+#[test]
+fn a_stray_vertex_holds_nothing() {
+    let cells = 8;
+    let mut mesh = Mesh::grid([1.0, 1.0], [cells, cells], Diagonals::default()).expect("a grid");
+    mesh.positions.push([0.0, 0.5, 0.0]);
+    let text = r#"
+        solver = { kind = "auto" }
+        [[cloth]]
+        mesh = "stray.obj"
+        material = { stretch = { stiffness = 25000 } }
+    "#;
+    let mut falling = simulation_of(&mesh, text);
+    run(&mut falling, 60);
+    let stray = falling.state().positions.iter().filter(|x| x.y > 0.4).count();
+    let fallen = falling.state().positions.iter().filter(|x| x.y < -3.0).count();
+    assert_eq!((stray, fallen), (1, 81), "1 s of free fall is 4.9 m");
+}
+
+#[test]
+fn it_runs_with_cloth_on_cloth() {
+    let text = sheet(12, r#"kind = "auto""#)
+        .replace("fps = 60", "fps = 60\ncontact = { self_contact = true, thickness = 0.005 }");
+    let mut auto = simulation(&text);
+    for _ in 0..45 {
+        let report = advance(&mut auto);
+        assert!(report.substeps > 0);
+    }
+    let fastest = auto.state().velocities.iter().map(|v| v.norm()).fold(0.0, f64::max);
+    assert!(fastest < 15.0, "{fastest} m/s: a metre of free fall is 4.4 m/s");
+}
+
+/// A history of another solver is not taken for its own.
+#[test]
+fn a_foreign_history_is_forgotten() {
+    let text = sheet(8, r#"kind = "auto""#);
+    let mut auto = simulation(&text);
+    let mut state = auto.state().clone();
+    state.history = vec![muslin::math::Vec3::new(0.3, 0.1, 0.2); 2 * state.positions.len()];
+    auto.restore(state, 0).expect("the size is right");
+    let mut fresh = simulation(&text);
+    run(&mut auto, 3);
+    run(&mut fresh, 3);
+    assert_eq!(auto.state().positions, fresh.state().positions);
 }
