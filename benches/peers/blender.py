@@ -1,7 +1,6 @@
 """The same cloth in Blender's, as the Python module `bpy`.
 
     python blender.py WORK.json OUT
-    python blender.py --settings
 
 Blender's cloth has units of its own. What is known of them, from its source and from letting a triangle fall:
 
@@ -17,9 +16,7 @@ ClothCollisionSettings, and go over what was derived. Blender's z is up: our (x,
 What is timed is the step to the next frame.
 """
 
-import json
 import math
-import sys
 
 import bpy
 import common
@@ -29,22 +26,8 @@ TIME = math.sqrt(0.001)
 
 NOTES = "Blender gives all vertices the same mass and all edges the same spring constant. "
 
-HUNG = ["hang", "stiffest", "softest"]
-
-# Each with its reason, and what came out at 32 vertices a side of "hang" on a busy machine: milliseconds of one thread, strain (limit 1 %), distance from the converged
+# The settings are in `xtask/src/peers/settings.rs`, each with its reason, and what came out at 32 vertices a side of "hang" on a busy machine: milliseconds of one thread, strain (limit 1 %), distance from the converged
 # motion (limit 2 cm).
-SETTINGS = [
-    {"label": "defaults", "why": "Blender's mass, stiffness, damping and steps, with the right time: 10 ms, 19 %, 20 cm", "keys": {"units": "blender"},
-     "workloads": HUNG + ["drape", "fold"]},
-    {"label": "5 steps", "why": "the stiffness and mass of the work: 26 ms, 0.5 %, 18 cm", "keys": {"quality": 5}, "workloads": HUNG},
-    {"label": "20 steps", "why": "60 ms, 0.3 %, 3.9 cm", "keys": {"quality": 20}, "workloads": HUNG + ["drape", "fold"]},
-    {"label": "45 steps", "why": "80 ms, 0.26 %, 2.1 cm", "keys": {"quality": 45}, "workloads": HUNG},
-    {"label": "56 steps", "why": "84 ms, 0.2 %, 2.6 cm (48 steps: 2.7): the distance does not shrink steadily, why is not known; at 64 a side 576 ms, 1.8 cm",
-     "keys": {"quality": 56}, "workloads": HUNG},
-    {"label": "80 steps", "why": "both limits: 103 ms, 0.3 %, 1.3 cm; at 64 a side 680 ms, 0.6 % at 0.5 s, 1.2 cm", "keys": {"quality": 80}, "workloads": HUNG + ["drape"]},
-    {"label": "sure contact", "why": "more sweeps over the contacts, against cuts", "keys": {"quality": 20, "collision_quality": 5}, "workloads": ["fold"]},
-]
-
 
 def to_blender(positions: np.ndarray) -> np.ndarray:
     return np.asarray(positions, dtype=float)[..., [0, 2, 1]] * [1, -1, 1]
@@ -137,7 +120,4 @@ class Blender:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["--settings"]:
-        print(json.dumps(SETTINGS, indent=1))
-    else:
-        common.main("blender", ["bpy"], Blender)
+    common.main("blender", ["bpy"], Blender)

@@ -1,7 +1,6 @@
 """The same cloth as a two-dimensional flex of MuJoCo.
 
     python mujoco_flex.py WORK.json OUT
-    python mujoco_flex.py --settings
 
 The sheet is a `flexcomp` with the vertices and triangles of the work, each vertex a body with three slides. The masses of the bodies
 are set to those of the work after compiling: a flexcomp gives all vertices the same.
@@ -16,9 +15,7 @@ MuJoCo does not put air forces on a flex (its wind acts on geoms and bodies by t
 the formula of Muslin, go in as external forces. They count in the time.
 """
 
-import json
 import math
-import sys
 
 import common
 import mujoco
@@ -26,31 +23,10 @@ import numpy as np
 
 INTEGRATORS = {"discrete": "discrete", "implicitfast": "implicitfast", "implicit": "implicit", "euler": "Euler"}
 
-HUNG = ["hang", "stiffest", "softest"]
-EQUALITY = {"stretch": "equality", "bend": False, "solver": "Newton", "integrator": "discrete", "solref": "0.001 1", "solimp": "0.99 0.999 0.001"}
-FIRM = {"contact_solref": "0.005 1"}
-
-# Each with its reason, and what came out at 32 vertices a side of "hang" on a busy machine: milliseconds of one thread, strain at 5 s (limit 1 %), distance from the
+# The settings are in `xtask/src/peers/settings.rs`, each with its reason, and what came out at 32 vertices a side of "hang" on a busy machine: milliseconds of one thread, strain at 5 s (limit 1 %), distance from the
 # converged motion (limit 2 cm). What was tried and left out: `implicitfast` and `implicit` refuse elastic flexes since MuJoCo 4; the constraint solver CG
 # with equalities is cheap (17 ms with 20 iterations) but stretches by 7 to 44 %, and at 16 steps with a stiff solimp it blows up; tolerance and iterations
 # change nothing for "elastic" without contact (its solve is direct). RK4 was not tried. Strains of CG are those at 0.5 s.
-SETTINGS = [
-    {"label": "defaults", "why": "Euler at 2 ms, as a model without options: explodes in the first frame", "keys": {"integrator": "euler", "substeps": 8}, "workloads": ["hang"]},
-    {"label": "discrete 2", "why": "the integrator made for stiff flexes, few steps: the least strain for the money (at 64 a side 125 ms, 0.5 % after 2 s); 17 cm off (its steps are those of implicit Euler)",
-     "keys": {"substeps": 2}, "workloads": HUNG},
-    {"label": "discrete 4", "why": "27 ms, 0.35 %, 10 cm", "keys": {"substeps": 4}, "workloads": HUNG + ["flag"]},
-    {"label": "discrete 16", "why": "105 ms, 0.35 %, 3.3 cm", "keys": {"substeps": 16}, "workloads": HUNG},
-    {"label": "discrete 36", "why": "both limits: 248 ms, 0.41 %, 1.9 cm; the same steps do at 64 (1.8 cm with 32)", "keys": {"substeps": 36}, "workloads": HUNG + ["flag"]},
-    {"label": "explicit", "why": "Euler at the stable step: 100 to 130 ms, 0.1 cm, but what vibrates goes on: 1.2 %", "keys": {"integrator": "euler", "stable_part": 1.3}, "workloads": HUNG},
-    {"label": "explicit damped", "why": "both limits: a little damping, which costs 1.6 times as much: 189 ms, 0.4 %, 0.1 cm", "keys": {"integrator": "euler", "stable_part": 1.3, "damping": 1e-6}, "workloads": HUNG},
-    {"label": "equality 6", "why": "edges as constraints, Newton, no bending (with it 4 times as slow): 32 ms, 1.7 %, 1.2 cm", "keys": {**EQUALITY, "substeps_32": 6}, "workloads": ["hang"]},
-    {"label": "equality 8", "why": "45 ms, 2.9 % at one edge, 0.03 % on average, 0.6 cm", "keys": {**EQUALITY, "substeps_32": 8}, "workloads": ["hang"]},
-    {"label": "equality 12", "why": "61 ms, 2.5 %, 0.4 cm; the sheet still swings at 5 s, and corners that whip stretch: 0.7 % a third of a second before. A stiffer solimp (0.999 0.9999) does not help: 7.5 %", "keys": {**EQUALITY, "substeps_32": 12}, "workloads": ["hang"]},
-    {"label": "discrete 4", "why": "contact as by default: it slips on the ball (399° of 720°, in a cloth of 5 kN/m in place of 2)", "keys": {"substeps": 4}, "workloads": ["drape", "fold"]},
-    {"label": "firm contact", "why": "contacts with a quarter of the time constant: 445° of 720°", "keys": {"substeps": 4, **FIRM}, "workloads": ["drape", "fold"]},
-    {"label": "firm friction", "why": "elliptic cones with an impedance ratio of 10, meant to slip less; the whole scene was too slow to finish here", "keys": {"substeps": 8, **FIRM, "cone": "elliptic", "impratio": 10},
-     "workloads": ["drape", "fold"]},
-]
 
 
 class Flex:
@@ -184,7 +160,4 @@ class Flex:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["--settings"]:
-        print(json.dumps(SETTINGS, indent=1))
-    else:
-        common.main("mujoco", ["mujoco"], Flex)
+    common.main("mujoco", ["mujoco"], Flex)

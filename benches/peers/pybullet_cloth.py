@@ -1,7 +1,6 @@
 """The same cloth as a deformable of Bullet, through PyBullet.
 
     python pybullet_cloth.py WORK.json OUT
-    python pybullet_cloth.py --settings
 
 A mass-spring cloth from an OBJ file, in the deformable world. Bullet gives all vertices the same mass, and every edge the force
 k (l − l₀) with one k for all (`springElasticStiffness`, in N/m); by default k is the median of the work's. Bending is springs between the apexes of
@@ -9,9 +8,7 @@ neighbouring triangles (`springBendingStiffness`), which at a flat rest shape ha
 Held vertices are anchors to the world. There is no wind on deformables.
 """
 
-import json
 import math
-import sys
 import tempfile
 from pathlib import Path
 
@@ -21,17 +18,8 @@ import pybullet
 
 NOTES = "Bullet gives all vertices the same mass and all edges the same spring constant; its bending springs have no rigidity when flat. "
 
-HUNG = ["hang", "stiffest", "softest"]
-
-# Each with its reason, and what came out at 32 vertices a side of "hang" on a busy machine: milliseconds of one thread, strain (limit 1 %), distance from the converged
+# The settings are in `xtask/src/peers/settings.rs`, each with its reason, and what came out at 32 vertices a side of "hang" on a busy machine: milliseconds of one thread, strain (limit 1 %), distance from the converged
 # motion (limit 2 cm). No key of PyBullet was found that takes springs implicitly: steps must be as short as springs ask for. At 240 steps it explodes.
-SETTINGS = [
-    {"label": "examples", "why": "springs of 40 N/m and 240 Hz, as its examples have them: 39 ms, 100 %, 21 cm", "keys": {"substeps": 4, "spring": 40}, "workloads": HUNG},
-    {"label": "stiff, long steps", "why": "the stiffness of the work: explodes", "keys": {"substeps": 16, "damping": 0.0}, "workloads": ["hang"]},
-    {"label": "stable steps", "why": "300 steps: 355 ms, 0.3 % at 0.5 s, 1.8 cm; not run to 5 s. \"fold\" takes more than a second a frame", "keys": {"stable_part": 1.45, "damping": 0.0}, "workloads": HUNG + ["drape", "fold"]},
-    {"label": "damped", "why": "against what still vibrates at 5 s; 10 to 30 % slower", "keys": {"stable_part": 1.45, "damping": 0.001, "use_bending": 0},
-     "workloads": HUNG},
-]
 
 
 class Bullet:
@@ -118,7 +106,4 @@ class Bullet:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["--settings"]:
-        print(json.dumps(SETTINGS, indent=1))
-    else:
-        common.main("pybullet", ["pybullet"], Bullet)
+    common.main("pybullet", ["pybullet"], Bullet)
