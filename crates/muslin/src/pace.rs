@@ -7,7 +7,7 @@
 
 /// Chooses the number of threads for each frame.
 pub(crate) struct Pace {
-    /// Candidates, from all threads down to one, each with the seconds of a recent frame.
+    /// Candidates, from all threads down to one, each with the seconds of a sweep in recent frames.
     choices: Vec<(usize, Option<f64>)>,
     current: usize,
     /// The candidate that the running frame tries, if any.
@@ -65,7 +65,7 @@ impl Pace {
         (other <= last).then_some(other)
     }
 
-    /// Takes note of how long that frame took, in s.
+    /// Takes note of how long a sweep of that frame took, in s.
     pub(crate) fn record(&mut self, seconds: f64) {
         let Some(trial) = self.trial else {
             let known = &mut self.choices[self.current].1;

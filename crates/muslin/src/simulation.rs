@@ -151,7 +151,8 @@ impl Simulation {
         let start = self.clock.seconds();
         let report = self.solver.advance(&context, &mut self.state, dt)?;
         if let Some(pace) = &mut self.pace {
-            pace.record(self.clock.seconds() - start);
+            // A frame may have many times the work of another.
+            pace.record((self.clock.seconds() - start) / f64::from(report.iterations.max(1)));
         }
         Ok(report)
     }

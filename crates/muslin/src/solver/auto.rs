@@ -27,7 +27,7 @@
 //!
 //! What is known is carried in `State::history`, so that a resumed run has the same bits.
 //!
-//! `residual` in the report: as for `xpbd`.
+//! `residual` in the report: as for `xpbd`. `iterations`: those of all that was computed for a frame.
 
 use super::position_based::{Help, Plan, PositionBased};
 use super::{Context, MOST_SUBSTEPS, Need, Quality, Solver, SolverKind, Stages, StepError, StepReport, explicit, xpbd};
@@ -183,7 +183,7 @@ impl Memory {
             && (1.0..=f64::from(MOST_REPEATED)).contains(&d.y)
             && b.z.is_finite()
             && c.x.is_finite();
-        is_ours.then(|| Self {
+        is_ours.then_some(Self {
             substeps: a.x as u32,
             window: a.y as u32,
             frame: a.z as u32,
@@ -328,7 +328,9 @@ impl Solver for Auto {
         }
         let mut report = engines.advance_main(context, state, dt, max_strain, &mut memory)?;
         if memory.is_measured {
-            memory.is_measured = engines.advance_twin(context, report.substeps, dt);
+            let twin = engines.advance_twin(context, report.substeps, dt);
+            memory.is_measured = twin.is_some();
+            report.iterations += twin.unwrap_or(0);
         }
         if memory.is_measured {
             memory.distance = memory.distance.max(distance(&state.positions, &engines.twin_state.positions));
@@ -388,6 +390,7 @@ impl Engines {
     ) -> Result<StepReport, StepError> {
         copy(state, &mut self.before);
         let (mut stages, mut strain_before, mut factor) = (Stages::default(), f64::INFINITY, memory.factor);
+        let mut iterations = 0;
         let mut good: Option<StepReport> = None;
         loop {
             self.main.set_substeps(memory.substeps.saturating_mul(factor).min(MOST_SUBSTEPS as u32));
@@ -399,10 +402,11 @@ impl Engines {
                     copy(&self.good, state);
                     memory.patience = PATIENCE;
                     memory.factor = 1;
-                    return Ok(StepReport { stages, ..report });
+                    return Ok(StepReport { stages, iterations, ..report });
                 }
             };
             stages.add(&report.stages);
+            iterations += report.iterations;
             let strain = largest_strain(context.model, &state.positions);
             let is_in_vain = factor >= MOST_REPEATED || factor > 2 && strain > STRAIN_GAIN * strain_before;
             if strain <= max_strain || is_in_vain || memory.patience > 0 {
@@ -410,7 +414,7 @@ impl Engines {
                 memory.patience = if is_given_up { PATIENCE } else { memory.patience.saturating_sub(1) };
                 memory.strained += u32::from(strain_before.is_finite());
                 memory.factor = if strain > max_strain { 1 } else { factor.div_ceil(2) };
-                return Ok(StepReport { stages, ..report });
+                return Ok(StepReport { stages, iterations, ..report });
             }
             copy(state, &mut self.good);
             copy(&self.before, state);
@@ -419,11 +423,11 @@ impl Engines {
         }
     }
 
-    /// Advances the twin; whether it could.
-    fn advance_twin(&mut self, context: &Context<'_>, substeps: u32, dt: f64) -> bool {
+    /// Advances the twin with half of the substeps; how many sweeps that took, if it could.
+    fn advance_twin(&mut self, context: &Context<'_>, substeps: u32, dt: f64) -> Option<u32> {
         self.twin.share(&self.main);
         self.twin.set_substeps(substeps.div_ceil(2));
-        self.twin.advance(context, &mut self.twin_state, dt).is_ok()
+        self.twin.advance(context, &mut self.twin_state, dt).ok().map(|report| report.iterations)
     }
 }
 
