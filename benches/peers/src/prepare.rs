@@ -1,7 +1,7 @@
 //! The workloads: what all peers are given, as Muslin itself has it.
 //!
 //! `prepare` writes arrays and `work.json`, `reference` the converged motion of the first half second: `explicit` at half its longest stable
-//! step, as `muslin bench quality` has it. A spring constant is k_e = Y (A₀ + A₁)/ℓ², and checked against the energy of Muslin's own springs.
+//! step, as `muslin bench --quality` has it. A spring constant is k_e = Y (A₀ + A₁)/ℓ², and checked against the energy of Muslin's own springs.
 
 use std::fs;
 use std::path::Path;

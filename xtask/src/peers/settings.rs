@@ -24,7 +24,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         workloads: ROWS,
         label: "distance",
         settings: r#"{"solver": "kind = \"xpbd\", substeps = 20, iterations = 1", "stretch": "{ model = \"spring\", compliance = 0 }", "bend": "{ model = \"distance\", compliance = 1e-4 }"}"#,
-        why: "as `muslin bench sheet`: rigid edges, and distances of the apexes of hinges",
+        why: "as `muslin bench`: rigid edges, and distances of the apexes of hinges",
     },
     Setting {
         peer: "muslin",
@@ -130,7 +130,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         workloads: HUNG,
         label: "explicit 0.9",
         settings: r#"{"solver": "kind = \"explicit\"", "stable_part": 0.9, "damping": 0.02}"#,
-        why: "Muslin's own ladder (`muslin bench quality`)",
+        why: "Muslin's own ladder (`muslin bench --quality`)",
     },
     Setting {
         peer: "muslin",
