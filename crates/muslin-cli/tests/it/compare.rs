@@ -47,7 +47,7 @@ fn a_comparison_writes_what_it_promises() {
     assert_eq!(json!([record["scene"], record["frames"], record["vertices"]]), json!(["tiny", 10, 25]));
     assert_eq!(record["solvers"].as_array().map(Vec::len), Some(4), "three, and the reference");
     let settings = &row(&record, "fine")["settings"];
-    assert_eq!(*settings, json!({ "iterations": 2, "precision": "f32", "substeps": 40 }));
+    assert_eq!(*settings, json!({ "iterations": 2, "long_range": "off", "precision": "f32", "substeps": 40 }));
     assert_eq!(row(&record, "xpbd")["settings"]["substeps"], 4, "as the scene has it");
     for row in record["solvers"].as_array().expect("rows") {
         assert_eq!(json!([row["outcome"], row["error"]]), json!(["done", null]), "{row}");
