@@ -22,7 +22,7 @@ const SOLVERS: &[(&str, &str, bool)] = &[
     ("pbd", r#"kind = "pbd", precision = "f64", iterations = 2"#, true),
     ("newton", r#"kind = "newton", iterations = 50, tolerance = 1e-13"#, true),
     ("newton, bdf2", r#"kind = "newton", integrator = "bdf2", iterations = 50, tolerance = 1e-13"#, false),
-    ("vbd", r#"kind = "vbd", iterations = 50"#, true),
+    ("vbd", r#"kind = "vbd", iterations = 50, precision = "f64""#, true),
     ("projective", r#"kind = "projective", iterations = 50"#, true),
     ("explicit", r#"kind = "explicit", precision = "f64""#, false),
 ];

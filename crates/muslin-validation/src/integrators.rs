@@ -28,7 +28,7 @@ const INTEGRATORS: &[(&str, &str, Law)] = &[
     ("xpbd", r#"kind = "xpbd", precision = "f64""#, Law::ImplicitEuler),
     ("newton", r#"kind = "newton", iterations = 50, tolerance = 1e-16"#, Law::ImplicitEuler),
     ("newton, bdf2", r#"kind = "newton", integrator = "bdf2", iterations = 50, tolerance = 1e-16"#, Law::Bdf2),
-    ("vbd", r#"kind = "vbd", iterations = 50"#, Law::ImplicitEuler),
+    ("vbd", r#"kind = "vbd", iterations = 50, precision = "f64""#, Law::ImplicitEuler),
     ("explicit", r#"kind = "explicit", precision = "f64""#, Law::SymplecticEuler),
 ];
 

@@ -76,7 +76,7 @@ fn hanging_particle(scope: Scope) -> Try<Section> {
     for (kind, settings) in [
         ("newton", "iterations = 50, tolerance = 1e-15"),
         ("explicit", "precision = \"f64\""),
-        ("vbd", "iterations = 100"),
+        ("vbd", "iterations = 100, precision = \"f64\""),
     ] {
         if has_solver(kind) {
             let comma = if settings.is_empty() { "" } else { ", " };
@@ -117,7 +117,7 @@ fn vertical_chain(_: Scope) -> Try<Section> {
     for (kind, settings) in [
         ("newton", "substeps = 1, iterations = 50, tolerance = 1e-15"),
         ("explicit", "precision = \"f64\", substeps = 10"),
-        ("vbd", "substeps = 1, iterations = 300"),
+        ("vbd", "precision = \"f64\", substeps = 1, iterations = 300"),
         ("xpbd", "precision = \"f64\", substeps = 1, iterations = 300"),
     ] {
         if has_solver(kind) {

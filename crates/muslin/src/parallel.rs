@@ -352,6 +352,18 @@ impl<'a, T: Copy> Shared<'a, T> {
         unsafe { *self.items.add(index).cast::<[T; COUNT]>() }
     }
 
+    /// Writes several items that follow each other, without looking whether there is room.
+    ///
+    /// # Safety
+    /// `index + COUNT` must not be beyond [`len`](Self::len).
+    #[inline(always)]
+    pub unsafe fn set_run<const COUNT: usize>(&self, index: usize, items: [T; COUNT]) {
+        debug_assert!(index + COUNT <= self.length, "items out of range");
+        // SAFETY: in range by the caller's promise; no other worker reads or sets them, by the promise of `new`; an array has the
+        // alignment of its items.
+        unsafe { *UnsafeCell::raw_get(self.items.add(index)).cast::<[T; COUNT]>() = items };
+    }
+
     /// Reads one item.
     #[inline(always)]
     pub fn get(&self, index: usize) -> T {

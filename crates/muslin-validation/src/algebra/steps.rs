@@ -174,7 +174,7 @@ pub(super) fn one_step(scope: Scope) -> Try<Section> {
         section.push(Row::bound(what("newton"), net.distance(&x, star), 1e-9));
         // The third net is pressed so hard that its springs buckle to one side or the other, and the order of the vertices decides to which.
         if index != 2 {
-            let (x, _) = net.after(r#"kind = "vbd", iterations = 200, acceleration = 0"#)?;
+            let (x, _) = net.after(r#"kind = "vbd", iterations = 200, acceleration = 0, precision = "f64""#)?;
             section.push(Row::bound(what("vbd") + ", 200 sweeps", net.distance(&x, star), 1e-9));
         }
         if net.has_hinges() {
@@ -217,7 +217,7 @@ pub(super) fn monotony(scope: Scope) -> Try<Section> {
          before, by more than 1e-12 of itself.",
     );
     let sweeps = if scope.quick { 10 } else { 40 };
-    for (name, settings) in [("projective", ""), ("vbd", ", acceleration = 0")] {
+    for (name, settings) in [("projective", ""), ("vbd", ", acceleration = 0, precision = \"f64\"")] {
         let (mut violations, mut steps) = (0, 0);
         for (index, mut net) in Net::all()?.into_iter().enumerate() {
             // Hinges on the angle are no projection.

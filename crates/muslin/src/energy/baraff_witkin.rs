@@ -30,11 +30,11 @@
 //!
 //! [Baraff, Witkin 1998, §4.2 and §4.3], [Kim 2020, "A Finite Element Formulation of Baraff-Witkin Cloth"].
 
-use super::membrane::{Symmetric, Tangent, at_corners, deformation, rest_weights, spread, spread_at};
+use super::membrane::{Symmetric, Tangent, at_corners, corner_weight, deformation, rest_weights, spread, spread_at};
 use super::spring::{self, Spring};
 use super::stiffness::{DAMPING, modulus, physical};
-use super::{Batch, Blocks, Energy, EnergyKind, Forms, Row, Site, Term, energy_of, force_of};
-use crate::math::{Mat3, Scalar, Vec3, each};
+use super::{Batch, Blocks, Corner, Energy, EnergyKind, Forms, Row, Site, Term, energy_of, force_of};
+use crate::math::{Mat3, Scalar, Sym3, Vec3, each};
 use crate::parameter::{Entry, Settings};
 
 /// Three conditions per triangle.
@@ -215,6 +215,26 @@ impl Energy<3> for BaraffWitkin {
         Row { value, gradient: at_corners(&rest.weights, p), compliance: rest.compliance }
     }
 
+    /// Of stretch, a spring over `w_u f_u`; of shear, the square, and what the condition turns by where that resists.
+    #[inline(always)]
+    fn corner<S: Scalar>(rest: &Rest<S>, x: &[Vec3<S>; 3], vertex: usize) -> Corner<S> {
+        let [u, v] = deformation(&rest.weights, x);
+        let w = corner_weight(&rest.weights, vertex);
+        let k = force_of(S::ONE, rest.compliance);
+        let length = u.norm();
+        let direction = u * S::select(length.greater(S::ZERO), S::ONE / length, S::ZERO);
+        let stretch = spring::corner(direction, length, length - S::ONE, k, 1);
+        let (c, g) = (k * u.dot(v), v * w[0] + u * w[1]);
+        let turn = (w[0] + w[0]) * w[1] * c;
+        let mut shear = Sym3::outer(g, k);
+        shear += Sym3::scalar(S::select(turn.greater(S::ZERO), turn, S::ZERO));
+        let is_shear = rest.shear.greater(S::ZERO);
+        Corner {
+            gradient: Vec3::select(is_shear, g * c, stretch.gradient * w[0]),
+            block: Sym3::select(is_shear, shear, stretch.block * (w[0] * w[0])),
+        }
+    }
+
     fn hessian(rest: &Rest<f64>, x: &[Vec3<f64>; 3]) -> Blocks<3> {
         spread(&rest.weights, &tangent(rest, deformation(&rest.weights, x)))
     }
@@ -231,7 +251,7 @@ impl Energy<3> for BaraffWitkin {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::energy::membrane::tests::{SIDE, distorted, patch};
+    use crate::energy::membrane::tests::{SIDE, TENSE, distorted, patch};
     use crate::energy::{conformance, derivative};
     use crate::mesh::{Diagonals, Mesh, Uv};
     use crate::topology::Topology;
@@ -247,6 +267,14 @@ mod tests {
     fn conforms() {
         for rest in of_side() {
             conformance::check::<BaraffWitkin, 3>(&rest, &conformance::random_stencils());
+        }
+    }
+
+    /// Of shear only where it turns the right way.
+    #[test]
+    fn a_corner_under_tension_is_exact() {
+        for rest in &of_side()[..2] {
+            conformance::corners_are_exact::<BaraffWitkin, 3>(rest, &TENSE.map(Vec3::from));
         }
     }
 

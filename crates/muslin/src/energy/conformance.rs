@@ -1,7 +1,7 @@
 //! The checks that every energy passes; a model's test module calls [`check`] and adds its own.
 
 use super::{Blocks, Constraint, Energy, Multiplier, Treatment, derivative};
-use crate::math::{Dual, Lanes, Mat3, Real, Scalar, Vec3};
+use crate::math::{Dual, Lanes, Mat3, Real, Scalar, Sym3, Vec3};
 use crate::solver::{Bundle, pbd, xpbd};
 
 /// A small deterministic generator (xorshift64*), so that a failure repeats.
@@ -43,6 +43,7 @@ pub(crate) fn check<E: Energy<N>, const N: usize>(rest: &E::Rest<f64>, samples: 
         single_precision_agrees::<E, N>(rest, x);
         hessian_is_exact::<E, N>(rest, x);
         treated_hessians_are_not_negative::<E, N>(rest, x);
+        corners_agree::<E, N>(rest, x);
         pull_agrees::<E, N>(rest, x);
     }
 }
@@ -79,6 +80,35 @@ fn treated_hessians_are_not_negative<E: Energy<N>, const N: usize>(rest: &E::Res
             assert!(error <= 1e-10 * scale, "{}: {treatment:?} resists a shift by {error}", E::NAME);
         }
     }
+}
+
+/// The corner of a vertex has its gradient, and a block without negative eigenvalues.
+fn corners_agree<E: Energy<N>, const N: usize>(rest: &E::Rest<f64>, x: &[Vec3<f64>; N]) {
+    let gradient = E::gradient(rest, x);
+    for (i, expected) in gradient.into_iter().enumerate() {
+        let corner = E::corner(rest, x, i);
+        let error = (corner.gradient - expected).norm();
+        // Stresses may be computed in another way: both have the rounding of ln and of large parts.
+        assert!(error <= 1e-10 * scale_of(&gradient), "{}: {error} at corner {i} of {x:?}", E::NAME);
+        let block = dense(&corner.block);
+        let scale = scale_of_blocks(&[[block]]);
+        assert!(not_negative(&[[block]], 1e-12 * scale), "{}: less than 0 at corner {i} of {x:?}", E::NAME);
+    }
+}
+
+/// For models that say so: at an element under tension nothing of a corner's block is left out.
+pub(crate) fn corners_are_exact<E: Energy<N>, const N: usize>(rest: &E::Rest<f64>, x: &[Vec3<f64>; N]) {
+    for i in 0..N {
+        let (got, exact) = (dense(&E::corner(rest, x, i).block), E::block(rest, x, i));
+        let (error, scale) = (scale_of_blocks(&[[got - exact]]), scale_of_blocks(&[[exact]]));
+        assert!(error <= 1e-10 * scale, "{}: {error} of {scale} is missing at corner {i} of {x:?}", E::NAME);
+    }
+}
+
+/// The same matrix in full.
+fn dense(block: &Sym3<f64>) -> Mat3 {
+    let (d, a) = (block.diagonal, block.across);
+    Mat3([[d.x, a.z, a.y], [a.z, d.y, a.x], [a.y, a.x, d.z]])
 }
 
 /// Whether no eigenvalue is below −`tolerance`: whether what is more by that has a Cholesky factor.

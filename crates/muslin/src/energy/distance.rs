@@ -16,7 +16,7 @@
 
 use super::spring::{self, Spring};
 use super::stiffness::{DAMPING, K, compliance};
-use super::{Batch, Energy, EnergyKind, Forms, PairRow, Site, Stiffness, Term};
+use super::{Batch, Corner, Energy, EnergyKind, Forms, PairRow, Site, Stiffness, Term};
 use crate::math::{Scalar, Vec3};
 use crate::parameter::{Entry, Settings};
 
@@ -64,6 +64,10 @@ impl Energy<2> for Distance {
     #[inline(always)]
     fn row<S: Scalar>(rest: &spring::Rest<S>, x: &[Vec3<S>; 2]) -> PairRow<S> {
         Spring::row(rest, x)
+    }
+    #[inline(always)]
+    fn corner<S: Scalar>(rest: &spring::Rest<S>, x: &[Vec3<S>; 2], vertex: usize) -> Corner<S> {
+        Spring::corner(rest, x, vertex)
     }
 }
 

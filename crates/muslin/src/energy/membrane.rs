@@ -40,8 +40,8 @@
 use std::marker::PhantomData;
 
 use super::stiffness::POISSON;
-use super::{Batch, Blocks, Energy, Site, Term, TripleRow};
-use crate::math::{Mat3, Scalar, Vec3, each};
+use super::{Batch, Blocks, Corner, Energy, Site, Term, TripleRow};
+use crate::math::{Mat3, Scalar, Sym3, Vec3, each};
 use crate::parameter::Settings;
 
 /// An isotropic law of a sheet. Moduli are given times the area of the triangle, so energies are in J.
@@ -50,6 +50,13 @@ pub trait Law: Send + Sync + 'static {
     const NAME: &'static str;
     /// C, smooth at rest, with A W = ½‖C‖².
     fn conditions<S: Scalar>(moduli: &Moduli<S>, strain: &Symmetric<S>) -> [Condition<S>; 3];
+    /// A S, and 𝒞 seen along one direction: `w` the weights of a corner.
+    fn along<S: Scalar>(
+        moduli: &Moduli<S>,
+        strain: &Symmetric<S>,
+        f: [Vec3<S>; 2],
+        w: [S; 2],
+    ) -> (Symmetric<S>, Sym3<S>);
     /// The part of the Hessian over F that comes from 𝒞.
     fn material(moduli: &Moduli<f64>, strain: &Symmetric<f64>, f: [Vec3<f64>; 2]) -> Tangent;
     /// The eigenvalues over F at the singular values σ.
@@ -204,10 +211,15 @@ pub(super) fn at_corners<S: Scalar>(weights: &[[S; 2]; 2], p: [Vec3<S>; 2]) -> [
     [-(b + c), b, c]
 }
 
-/// ∂f/∂xᵢ of each corner.
-fn corner_weights(weights: &[[f64; 2]; 2]) -> [[f64; 2]; 3] {
+/// ∂f/∂xᵢ of a corner.
+#[inline(always)]
+pub(super) fn corner_weight<S: Scalar>(weights: &[[S; 2]; 2], vertex: usize) -> [S; 2] {
     let [b, c] = *weights;
-    [[-(b[0] + c[0]), -(b[1] + c[1])], b, c]
+    match vertex {
+        0 => [-(b[0] + c[0]), -(b[1] + c[1])],
+        1 => b,
+        _ => c,
+    }
 }
 
 /// One block of a Hessian over F.
@@ -223,7 +235,7 @@ fn spread_block([a, b]: [[f64; 2]; 2], tangent: &Tangent) -> Mat3 {
 
 /// A Hessian over F as one over the corners, symmetric to the last bit.
 pub(super) fn spread(weights: &[[f64; 2]; 2], tangent: &Tangent) -> Blocks<3> {
-    let corner = corner_weights(weights);
+    let corner = [0, 1, 2].map(|vertex| corner_weight(weights, vertex));
     let mut blocks = [[Mat3::ZERO; 3]; 3];
     for i in 0..3 {
         for j in 0..=i {
@@ -238,7 +250,7 @@ pub(super) fn spread(weights: &[[f64; 2]; 2], tangent: &Tangent) -> Blocks<3> {
 
 /// The block of one corner of [`spread`].
 pub(super) fn spread_at(weights: &[[f64; 2]; 2], tangent: &Tangent, vertex: usize) -> Mat3 {
-    let corner = corner_weights(weights)[vertex];
+    let corner = corner_weight(weights, vertex);
     spread_block([corner, corner], tangent)
 }
 
@@ -367,6 +379,18 @@ impl<L: Law> Energy<3> for Membrane<L> {
         TripleRow { value: Vec3::new(a, b, c), gradients, compliance: S::ONE }
     }
 
+    /// `Σ w_a w_b ∂²ψ/∂f_a∂f_b`: the law's part, and wᵀ S w times I, not below zero.
+    #[inline(always)]
+    fn corner<S: Scalar>(rest: &Rest<S>, x: &[Vec3<S>; 3], vertex: usize) -> Corner<S> {
+        let f = deformation(&rest.weights, x);
+        let w = corner_weight(&rest.weights, vertex);
+        let (stress, mut block) = L::along(&rest.moduli, &Symmetric::strain(f), f, w);
+        let [u, v] = over_f(&stress, f);
+        let tension = w[0] * (w[0] * stress.uu + w[1] * stress.uv) + w[1] * (w[0] * stress.uv + w[1] * stress.vv);
+        block += Sym3::scalar(S::select(tension.greater(S::ZERO), tension, S::ZERO));
+        Corner { gradient: u * w[0] + v * w[1], block }
+    }
+
     fn hessian(rest: &Rest<f64>, x: &[Vec3<f64>; 3]) -> Blocks<3> {
         spread(&rest.weights, &Self::tangent(rest, deformation(&rest.weights, x)))
     }
@@ -391,6 +415,9 @@ pub(super) mod tests {
     /// An equilateral triangle of 1 m.
     pub(in crate::energy) const SIDE: [[f64; 3]; 3] =
         [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.5, 0.866_025_403_784_438_6, 0.0]];
+
+    /// The same longer in all directions by a few percent, and turned.
+    pub(in crate::energy) const TENSE: [[f64; 3]; 3] = [[0.1, 0.0, 0.0], [1.07, 0.3, 0.2], [0.3, 0.95, 0.6]];
 
     pub(in crate::energy) fn rest_of(young: f64, poisson: f64) -> Rest<f64> {
         let x = SIDE.map(Vec3::from);

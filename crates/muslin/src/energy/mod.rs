@@ -35,7 +35,7 @@ pub use batch::{Batch, Term, WideRest};
 pub use row::{Constraint, LinearRow, Multiplier, PairRow, Row, TripleRow};
 pub use stiffness::Stiffness;
 
-use crate::math::{Mat3, Scalar, Vec3};
+use crate::math::{Mat3, Scalar, Sym3, Vec3};
 use crate::mesh::Mesh;
 use crate::parameter::{Entry, Settings};
 use crate::topology::{Hinge, Topology};
@@ -70,6 +70,15 @@ pub trait Energy<const N: usize>: Sized + Send + Sync + 'static {
     fn block(rest: &Self::Rest<f64>, x: &[Vec3<f64>; N], vertex: usize) -> Mat3 {
         derivative::block::<Self, N>(rest, x, vertex)
     }
+    /// ∂ψ/∂xᵢ and a block for ∂²ψ/∂xᵢ² without negative eigenvalues, for one vertex of each element; in any precision, and cheap.
+    ///
+    /// The square ∇C∇Cᵀ/α unless the model knows more. Under tension it should: what turns ∇C there resists too, and a solver that does not know it goes too far.
+    #[inline(always)]
+    fn corner<S: Scalar>(rest: &Self::Rest<S>, x: &[Vec3<S>; N], vertex: usize) -> Corner<S> {
+        let row = Self::row(rest, x);
+        let stiffness = force_of(S::ONE, row.compliance());
+        Corner { gradient: row.pull(vertex, row.value() * stiffness), block: row.square(vertex, stiffness) }
+    }
     /// The Hessian with its negative eigenvalues set to zero.
     fn clamped(rest: &Self::Rest<f64>, x: &[Vec3<f64>; N]) -> Blocks<N> {
         derivative::clamp(&Self::hessian(rest, x))
@@ -94,6 +103,15 @@ pub trait Energy<const N: usize>: Sized + Send + Sync + 'static {
     fn target(_rest: &Self::Rest<f64>, sum: Vec3<f64>) -> Vec3<f64> {
         sum
     }
+}
+
+/// An energy around one vertex.
+#[derive(Clone, Copy, Debug)]
+pub struct Corner<S> {
+    /// ∂ψ/∂xᵢ, in N.
+    pub gradient: Vec3<S>,
+    /// A stiffness for ∂²ψ/∂xᵢ², in N/m.
+    pub block: Sym3<S>,
 }
 
 /// The second derivatives of an element, by vertices.

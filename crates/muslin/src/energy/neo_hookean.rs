@@ -33,7 +33,7 @@
 use super::membrane::{Condition, Law, Membrane, Modes, Moduli, Symmetric, Tangent};
 use super::stiffness::{DAMPING, POISSON, physical};
 use super::{EnergyKind, Forms};
-use crate::math::{Mat3, Scalar, Vec3, inlined};
+use crate::math::{Mat3, Scalar, Sym3, Vec3, inlined};
 use crate::parameter::Entry;
 
 /// The law.
@@ -71,7 +71,7 @@ const LN_LEAST: f64 = -2.0 * std::f64::consts::LN_10;
 
 /// e and l of j, without cancellation for small j; `log` is ln(1 + j).
 #[inline(always)]
-fn area_terms<S: Scalar>(j: S, log: S) -> [S; 2] {
+fn area_terms<S: Scalar>(j: S, log: impl Fn() -> S) -> [S; 2] {
     // ln(1 + j) = 2 (s + s³/3 + s⁵/5 + …) with s = p j, p = 1/(2 + j), and j − 2s = j s.
     let p = S::ONE / (S::from_f64(2.0) + j);
     let square = p * j * (p * j);
@@ -82,6 +82,10 @@ fn area_terms<S: Scalar>(j: S, log: S) -> [S; 2] {
     let is_far = square.greater(S::from_f64(0.01));
     let double = p + p;
     let near = [p - double * p * p * j * series, double * (S::ONE + square * series)];
+    if !S::is_any(is_far) {
+        return near;
+    }
+    let log = log();
     [S::select(is_far, (j - log) / (j * j), near[0]), S::select(is_far, log / j, near[1])]
 }
 
@@ -113,7 +117,11 @@ impl Law for NeoHookean {
         let sound_change = S::select(is_sound, change, S::ZERO);
         let ratio = (S::ONE + sound_change).sqrt();
         let j = sound_change / (ratio + S::ONE);
-        let [excess, slope] = area_terms(j, half * sound_change.ln_1p());
+        let [excess, slope] = area_terms(
+            j,
+            #[inline(always)]
+            || half * sound_change.ln_1p(),
+        );
         let root = (two * moduli.mu * excess + moduli.lambda * slope * slope).sqrt();
         // ∂J/∂E = ½ ∂q/∂E / J, and J ∂W/∂J = (μ + λ l) j.
         let area = (moduli.mu + moduli.lambda * slope) / (root * ratio * ratio);
@@ -168,6 +176,76 @@ impl Law for NeoHookean {
         ]
     }
 
+    /// With p = (C − I) adj C, C = `FᵀF`: S = (2μ p + λ ln J adj C)/q, in which nothing small is a difference of large numbers. Over one direction, with
+    /// m = Σ `w_a m_a` and r = `w_u f_v − w_v f_u`, the law's part of the Hessian is 4 W″ m mᵀ − 2 W′ r rᵀ.
+    #[inline(always)]
+    fn along<S: Scalar>(
+        moduli: &Moduli<S>,
+        e: &Symmetric<S>,
+        [u, v]: [Vec3<S>; 2],
+        w: [S; 2],
+    ) -> (Symmetric<S>, Sym3<S>) {
+        let (half, two) = (S::from_f64(0.5), S::from_f64(2.0));
+        let determinant = two * e.determinant();
+        let change = two * (e.trace() + determinant);
+        let cofactor = Symmetric { uu: S::ONE + two * e.vv, vv: S::ONE + two * e.uu, uv: -(two * e.uv) };
+        let q = S::ONE + change;
+        let is_sound = change.greater(S::from_f64(LEAST - 1.0));
+
+        let sound_change = S::select(is_sound, change, S::ZERO);
+        // ln q of a small change is its series, as in `area_terms`.
+        let p = sound_change / (two + sound_change);
+        let square = p * p;
+        let mut series = S::ZERO;
+        for odd in [9.0, 7.0, 5.0, 3.0] {
+            series = series * square + S::from_f64(1.0 / odd);
+        }
+        let near = p + p * square * series;
+        let is_far = square.greater(S::from_f64(0.01));
+        let log = if S::is_any(is_far) { S::select(is_far, half * sound_change.ln_1p(), near) } else { near };
+        let inverse = S::ONE / q;
+        let pressure = moduli.lambda * log * inverse;
+        let shear = two * moduli.mu * inverse;
+        let sound = Symmetric {
+            uu: shear * (e.uu + determinant) + pressure * cofactor.uu,
+            vv: shear * (e.vv + determinant) + pressure * cofactor.vv,
+            uv: shear * e.uv + pressure * cofactor.uv,
+        };
+        let slope = half * inverse * (moduli.lambda * log - moduli.mu);
+        let second = inverse * (S::from_f64(0.25) * moduli.lambda * inverse - slope);
+
+        let (stress, slope, second) = if S::is_any(S::from_f64(LEAST - 1.0).greater(change)) {
+            let t = (change + S::from_f64(1.0 - LEAST)) * S::from_f64(1.0 / LEAST);
+            let log = half * (S::from_f64(LN_LEAST) + t - half * t * t);
+            let first = half * (S::ONE - t) * S::from_f64(1.0 / LEAST);
+            let gap = moduli.lambda * log - moduli.mu;
+            let continued = two * gap * first;
+            let collapsed = Symmetric {
+                uu: moduli.mu + continued * cofactor.uu,
+                vv: moduli.mu + continued * cofactor.vv,
+                uv: continued * cofactor.uv,
+            };
+            let curvature = moduli.lambda * first * first - gap * S::from_f64(0.5 / (LEAST * LEAST));
+            let stress = Symmetric {
+                uu: S::select(is_sound, sound.uu, collapsed.uu),
+                vv: S::select(is_sound, sound.vv, collapsed.vv),
+                uv: S::select(is_sound, sound.uv, collapsed.uv),
+            };
+            (stress, S::select(is_sound, slope, gap * first), S::select(is_sound, second, curvature))
+        } else {
+            (sound, slope, second)
+        };
+        let m = u * (w[0] * cofactor.uu + w[1] * cofactor.uv) + v * (w[0] * cofactor.uv + w[1] * cofactor.vv);
+        let r = v * w[0] - u * w[1];
+        let positive = inlined(
+            #[inline(always)]
+            |s: S| S::select(s.greater(S::ZERO), s, S::ZERO),
+        );
+        let mut block = Sym3::outer(m, positive(S::from_f64(4.0) * second));
+        block += Sym3::outer(r, positive(-(two * slope)));
+        (stress, block)
+    }
+
     /// `4 W″ m_a m_bᵀ + 2 W′ ∂m_a/∂f_b`, the latter without its multiples of I; `m_a = ½ ∂q/∂f_a`, primes are over q.
     fn material(moduli: &Moduli<f64>, e: &Symmetric<f64>, [u, v]: [Vec3<f64>; 2]) -> Tangent {
         let q = 1.0 + 2.0 * e.trace() + 4.0 * e.determinant();
@@ -202,13 +280,21 @@ impl Law for NeoHookean {
 mod tests {
     use super::*;
     use crate::energy::membrane::Rest;
-    use crate::energy::membrane::tests::{check_clamping, check_finite, patch, rest_of};
+    use crate::energy::membrane::tests::{TENSE, check_clamping, check_finite, patch, rest_of};
     use crate::energy::{Energy, conformance};
 
     #[test]
     fn conforms() {
         for poisson in [0.0, 0.3, 0.9] {
             conformance::check::<Membrane<NeoHookean>, 3>(&rest_of(100.0, poisson), &conformance::random_stencils());
+        }
+    }
+
+    #[test]
+    fn a_corner_under_tension_is_exact() {
+        for size in [1.0, 1.3] {
+            let x = TENSE.map(|x| Vec3::from(x) * size);
+            conformance::corners_are_exact::<Membrane<NeoHookean>, 3>(&rest_of(100.0, 0.3), &x);
         }
     }
 

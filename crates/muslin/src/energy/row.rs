@@ -10,7 +10,7 @@
 
 use std::ops::{Add, Mul, Neg};
 
-use crate::math::{Scalar, Vec3, each, inlined};
+use crate::math::{Scalar, Sym3, Vec3, each, inlined};
 
 /// A constraint linearised at one state of an element.
 pub trait Constraint<S: Scalar, const N: usize>: Copy {
@@ -30,6 +30,8 @@ pub trait Constraint<S: Scalar, const N: usize>: Copy {
     fn along(&self, d: &[Vec3<S>; N]) -> Self::Multiplier;
     /// ∇ᵢC λ.
     fn pull(&self, vertex: usize, multiplier: Self::Multiplier) -> Vec3<S>;
+    /// s ∇ᵢC ∇ᵢCᵀ.
+    fn square(&self, vertex: usize, s: S) -> Sym3<S>;
 }
 
 /// A value of a constraint: a number or a vector.
@@ -139,6 +141,10 @@ impl<S: Scalar, const N: usize> Constraint<S, N> for Row<S, N> {
     fn pull(&self, vertex: usize, multiplier: S) -> Vec3<S> {
         self.gradient[vertex] * multiplier
     }
+    #[inline(always)]
+    fn square(&self, vertex: usize, s: S) -> Sym3<S> {
+        Sym3::outer(self.gradient[vertex], s)
+    }
 }
 
 /// A scalar constraint on the distance of two points: its gradients are −n and n with ‖n‖ = 1.
@@ -174,6 +180,10 @@ impl<S: Scalar> Constraint<S, 2> for PairRow<S> {
     #[inline(always)]
     fn pull(&self, vertex: usize, multiplier: S) -> Vec3<S> {
         self.direction * if vertex == 0 { -multiplier } else { multiplier }
+    }
+    #[inline(always)]
+    fn square(&self, _vertex: usize, s: S) -> Sym3<S> {
+        Sym3::outer(self.direction, s)
     }
 }
 
@@ -218,6 +228,10 @@ impl<S: Scalar, const N: usize> Constraint<S, N> for LinearRow<S, N> {
     #[inline(always)]
     fn pull(&self, vertex: usize, multiplier: Vec3<S>) -> Vec3<S> {
         multiplier * self.weights[vertex]
+    }
+    #[inline(always)]
+    fn square(&self, vertex: usize, s: S) -> Sym3<S> {
+        Sym3::scalar(self.weights[vertex] * self.weights[vertex] * s)
     }
 }
 
@@ -289,5 +303,12 @@ impl<S: Scalar, const N: usize> Constraint<S, N> for TripleRow<S, N> {
             |gradient: [Vec3<S>; N]| gradient[vertex],
         );
         x * multiplier.x + y * multiplier.y + z * multiplier.z
+    }
+    #[inline(always)]
+    fn square(&self, vertex: usize, s: S) -> Sym3<S> {
+        let mut sum = Sym3::outer(self.gradients[0][vertex], s);
+        sum += Sym3::outer(self.gradients[1][vertex], s);
+        sum += Sym3::outer(self.gradients[2][vertex], s);
+        sum
     }
 }

@@ -35,10 +35,10 @@
 use super::network::{self, Member, Sheet};
 use super::stiffness::{DAMPING, K, YOUNG, compliance, modulus};
 use super::{
-    Batch, Blocks, Energy, EnergyKind, Forms, PairRow, Pull, Requirement, Row, Site, Stiffness, Term, energy_of,
-    force_of,
+    Batch, Blocks, Corner, Energy, EnergyKind, Forms, PairRow, Pull, Requirement, Row, Site, Stiffness, Term,
+    energy_of, force_of,
 };
-use crate::math::{Mat3, Scalar, Vec3, each};
+use crate::math::{Mat3, Scalar, Sym3, Vec3, each};
 use crate::parameter::{Entry, Kind, Parameter, Setting, Settings};
 
 /// One spring per edge.
@@ -221,6 +221,12 @@ impl Energy<2> for Spring {
         PairRow { value: length - rest.length, direction: d * inverse, compliance: rest.compliance }
     }
 
+    #[inline(always)]
+    fn corner<S: Scalar>(rest: &Rest<S>, x: &[Vec3<S>; 2], vertex: usize) -> Corner<S> {
+        let row = Self::row(rest, x);
+        corner(row.direction, row.value + rest.length, row.value, force_of(S::ONE, rest.compliance), vertex)
+    }
+
     fn hessian(rest: &Rest<f64>, x: &[Vec3<f64>; 2]) -> Blocks<2> {
         let block = Self::block(rest, x, 0);
         [[block, -block], [-block, block]]
@@ -260,6 +266,17 @@ fn block(rest: &Rest<f64>, x: &[Vec3<f64>; 2], treat: impl Fn(f64) -> f64) -> Ma
     }
     let transverse = stiffness * treat(row.value / length);
     Mat3::outer(row.direction, row.direction) * (stiffness - transverse) + Mat3::scalar(transverse)
+}
+
+/// A spring of the stiffness k that is longer by `excess` than it wants to be, seen from one end: k (n nᵀ + t (I − n nᵀ)), t as in [`block`], not below zero.
+#[inline(always)]
+pub(super) fn corner<S: Scalar>(direction: Vec3<S>, length: S, excess: S, stiffness: S, vertex: usize) -> Corner<S> {
+    let pull = if vertex == 0 { -stiffness } else { stiffness };
+    let is_long = excess.greater(S::ZERO);
+    let transverse = S::select(is_long, stiffness * excess / length, S::ZERO);
+    let mut block = Sym3::outer(direction, stiffness - transverse);
+    block += Sym3::scalar(transverse);
+    Corner { gradient: direction * (pull * excess), block }
 }
 
 /// c beyond the slack with its sign, and √r or its kin: what C is made of.
@@ -324,6 +341,17 @@ impl Energy<2> for SlackSpring {
         Row { value, gradient: [-gradient, gradient], compliance: rest.compliance }
     }
 
+    #[inline(always)]
+    fn corner<S: Scalar>(rest: &SlackRest<S>, x: &[Vec3<S>; 2], vertex: usize) -> Corner<S> {
+        let d = x[1] - x[0];
+        let length = d.norm();
+        let (excess, is_short) = beyond(rest, length);
+        let inverse = S::select(length.greater(S::ZERO), S::ONE / length, S::ZERO);
+        let is_long = excess.greater(S::ZERO);
+        let share = S::select(is_short, rest.value_share * rest.gradient_share, S::select(is_long, S::ONE, S::ZERO));
+        corner(d * inverse, length, excess, force_of(share, rest.compliance), vertex)
+    }
+
     fn hessian(rest: &SlackRest<f64>, x: &[Vec3<f64>; 2]) -> Blocks<2> {
         effective(rest, x).map_or([[Mat3::ZERO; 2]; 2], |spring| Spring::hessian(&spring, x))
     }
@@ -365,6 +393,13 @@ mod tests {
             let rest = SlackRest::new(1.0, 0.01, slack, compression);
             conformance::check::<SlackSpring, 2>(&rest, &conformance::random_stencils());
         }
+    }
+
+    #[test]
+    fn a_corner_under_tension_is_exact() {
+        let x = [Vec3::new(0.1, 0.2, 0.3), Vec3::new(0.9, 0.9, 1.1)];
+        conformance::corners_are_exact::<Spring, 2>(&Rest { length: 1.0, compliance: 0.01 }, &x);
+        conformance::corners_are_exact::<SlackSpring, 2>(&SlackRest::new(1.0, 0.01, 0.1, 0.5), &x);
     }
 
     #[test]

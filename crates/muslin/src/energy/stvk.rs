@@ -21,7 +21,7 @@
 use super::membrane::{Condition, Law, Membrane, Modes, Moduli, Symmetric, Tangent};
 use super::stiffness::{DAMPING, POISSON, YOUNG};
 use super::{EnergyKind, Forms};
-use crate::math::{Mat3, Scalar, Vec3};
+use crate::math::{Mat3, Scalar, Sym3, Vec3};
 use crate::parameter::Entry;
 
 /// The law.
@@ -55,6 +55,24 @@ impl Law for Stvk {
         ]
     }
 
+    /// With p = Σ `w_a f_a`: (λ + μ) p pᵀ + μ w² (`f_u f_uᵀ + f_v f_vᵀ`).
+    #[inline(always)]
+    fn along<S: Scalar>(
+        moduli: &Moduli<S>,
+        e: &Symmetric<S>,
+        [u, v]: [Vec3<S>; 2],
+        w: [S; 2],
+    ) -> (Symmetric<S>, Sym3<S>) {
+        let Moduli { mu, lambda } = *moduli;
+        let (pressure, double) = (lambda * e.trace(), mu + mu);
+        let stress = Symmetric { uu: pressure + double * e.uu, vv: pressure + double * e.vv, uv: double * e.uv };
+        let all = mu * (w[0] * w[0] + w[1] * w[1]);
+        let mut block = Sym3::outer(u * w[0] + v * w[1], lambda + mu);
+        block += Sym3::outer(u, all);
+        block += Sym3::outer(v, all);
+        (stress, block)
+    }
+
     /// `𝒞_acbd = λ δ_ac δ_bd + μ (δ_ab δ_cd + δ_ad δ_cb)`.
     fn material(moduli: &Moduli<f64>, _strain: &Symmetric<f64>, [u, v]: [Vec3<f64>; 2]) -> Tangent {
         let Moduli { mu, lambda } = *moduli;
@@ -84,13 +102,18 @@ impl Law for Stvk {
 mod tests {
     use super::*;
     use crate::energy::conformance;
-    use crate::energy::membrane::tests::{check_clamping, check_finite, patch, rest_of};
+    use crate::energy::membrane::tests::{TENSE, check_clamping, check_finite, patch, rest_of};
 
     #[test]
     fn conforms() {
         for poisson in [0.0, 0.3, 0.9] {
             conformance::check::<Membrane<Stvk>, 3>(&rest_of(100.0, poisson), &conformance::random_stencils());
         }
+    }
+
+    #[test]
+    fn a_corner_under_tension_is_exact() {
+        conformance::corners_are_exact::<Membrane<Stvk>, 3>(&rest_of(100.0, 0.3), &TENSE.map(Vec3::from));
     }
 
     #[test]

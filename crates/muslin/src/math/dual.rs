@@ -122,6 +122,9 @@ impl<S: Real> Scalar for Dual<S> {
     fn select(mask: bool, yes: Self, no: Self) -> Self {
         if mask { yes } else { no }
     }
+    fn is_any(mask: bool) -> bool {
+        mask
+    }
 }
 
 impl<S: Real> Real for Dual<S> {

@@ -206,6 +206,11 @@ impl Scalar for Eight {
         // SAFETY: as above.
         Self(unsafe { _mm256_blendv_ps(no.0, yes.0, mask) })
     }
+    #[inline(always)]
+    fn is_any(mask: __m256) -> bool {
+        // SAFETY: as above.
+        unsafe { _mm256_movemask_ps(mask) != 0 }
+    }
 }
 
 impl Register for Eight {

@@ -139,6 +139,10 @@ impl Scalar for Lanes {
     fn select(mask: f32x4, yes: Self, no: Self) -> Self {
         Self(mask.bitselect(yes.0, no.0))
     }
+    #[inline(always)]
+    fn is_any(mask: f32x4) -> bool {
+        mask.any()
+    }
 }
 
 impl Register for Lanes {

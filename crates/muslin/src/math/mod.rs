@@ -13,6 +13,7 @@ mod lanes;
 mod mat3;
 mod polar;
 mod scalar;
+mod sym3;
 mod symmetric;
 mod vec3;
 
@@ -25,5 +26,6 @@ pub use lanes::Lanes;
 pub use mat3::Mat3;
 pub use polar::polar_rotation;
 pub use scalar::{Real, Scalar};
+pub use sym3::Sym3;
 pub use symmetric::{SMALL, Small};
 pub use vec3::Vec3;

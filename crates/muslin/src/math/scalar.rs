@@ -49,6 +49,8 @@ pub trait Scalar:
     fn greater(self, other: Self) -> Self::Mask;
     /// `yes` where the mask holds, `no` elsewhere.
     fn select(mask: Self::Mask, yes: Self, no: Self) -> Self;
+    /// Whether the mask holds in some lane: what no lane wants need not be computed.
+    fn is_any(mask: Self::Mask) -> bool;
 }
 
 /// A single real number: `f32`, `f64`, or a dual number over one of them.
@@ -124,6 +126,10 @@ macro_rules! float_scalar {
             #[inline(always)]
             fn select(mask: bool, yes: Self, no: Self) -> Self {
                 if mask { yes } else { no }
+            }
+            #[inline(always)]
+            fn is_any(mask: bool) -> bool {
+                mask
             }
         }
 

@@ -2,7 +2,9 @@
 //!
 //! All of them solve one problem, `x⁺ = argmin ½‖x − y‖²_M/h² + E(x)` with `y = x + h v + h² M⁻¹ f`, by different means.
 
+mod corners;
 mod cushions;
+mod descent;
 mod elastic;
 mod frame;
 mod particle;
@@ -29,6 +31,7 @@ pub mod shape_matching;
 pub mod vbd;
 pub mod xpbd;
 
+pub use corners::{Corners, Plan, View};
 pub use elastic::{Elastic, Instant};
 #[cfg(test)]
 pub(crate) use particle::Bundle;

@@ -140,6 +140,16 @@ pub(crate) trait Bundle<R: Real>: Scalar {
     fn largest(self) -> R;
     /// A function of each lane.
     fn map_lanes(self, function: impl Fn(f64) -> f64) -> Self;
+    /// The reverse of [`read`](Self::read).
+    ///
+    /// # Safety
+    /// There must be as many places.
+    unsafe fn write(self, numbers: &Shared<'_, R>, first: usize);
+    /// Runs what is inlined into it with the instructions of these registers.
+    #[inline(always)]
+    fn compiled<T>(work: impl FnOnce() -> T) -> T {
+        work()
+    }
 }
 
 /// A precision with the bundles that sweeps take at once.
@@ -168,6 +178,11 @@ impl Bundled for f64 {
 }
 
 impl<R: Real> Bundle<R> for R {
+    #[inline(always)]
+    unsafe fn write(self, numbers: &Shared<'_, R>, first: usize) {
+        // SAFETY: by the caller's promise.
+        unsafe { numbers.set_unchecked(first, self) };
+    }
     #[inline(always)]
     unsafe fn read(numbers: &Shared<'_, R>, first: usize) -> Self {
         // SAFETY: by the caller's promise.
@@ -203,6 +218,20 @@ impl<R: Real> Bundle<R> for R {
 #[cfg(target_arch = "x86_64")]
 impl Bundle<f32> for Eight {
     #[inline(always)]
+    fn compiled<T>(work: impl FnOnce() -> T) -> T {
+        #[target_feature(enable = "avx2")]
+        fn wide<T>(work: impl FnOnce() -> T) -> T {
+            work()
+        }
+        // SAFETY: whoever computes with this type has asked for a processor with AVX2.
+        unsafe { wide(work) }
+    }
+    #[inline(always)]
+    unsafe fn write(self, numbers: &Shared<'_, f32>, first: usize) {
+        // SAFETY: by the caller's promise.
+        unsafe { numbers.set_run(first, self.to_array()) };
+    }
+    #[inline(always)]
     unsafe fn read(numbers: &Shared<'_, f32>, first: usize) -> Self {
         // SAFETY: by the caller's promise.
         Self::new(unsafe { numbers.get_run(first) })
@@ -237,6 +266,11 @@ impl Bundle<f32> for Eight {
 }
 
 impl Bundle<f32> for Lanes {
+    #[inline(always)]
+    unsafe fn write(self, numbers: &Shared<'_, f32>, first: usize) {
+        // SAFETY: by the caller's promise.
+        unsafe { numbers.set_run(first, self.to_array()) };
+    }
     #[inline(always)]
     unsafe fn read(numbers: &Shared<'_, f32>, first: usize) -> Self {
         // SAFETY: by the caller's promise.

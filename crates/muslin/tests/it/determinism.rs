@@ -124,7 +124,8 @@ fn same_bits_in_all_registers(text: &str, frames: usize) {
 /// The cells leave tails in the lanes of most colours.
 #[test]
 fn the_bits_do_not_depend_on_the_width_of_the_registers() {
-    for (kind, precision) in [("xpbd", "f32"), ("pbd", "f32"), ("explicit", "symplectic"), ("xpbd", "f64")] {
+    let kinds = [("xpbd", "f32"), ("pbd", "f32"), ("explicit", "symplectic"), ("xpbd", "f64"), ("vbd", "0.6")];
+    for (kind, precision) in kinds {
         for bend in BENDS.iter().chain(&OTHER_BENDS) {
             let all = scene(kind, precision, [23, 17], bend);
             same_bits_in_all_registers(&all, 3);
@@ -150,7 +151,7 @@ fn nor_do_those_of_the_models_of_stretch() {
         r#"model = "neo_hookean", stiffness = 5, damping = 1e-3"#,
         r#"model = "baraff_witkin", stiffness = 5"#,
     ];
-    for kind in ["xpbd", "pbd", "explicit"] {
+    for kind in ["xpbd", "pbd", "explicit", "vbd"] {
         for model in models {
             let model = if kind == "pbd" { model.replace(", damping = 1e-3", "") } else { model.to_owned() };
             let settings = if kind == "explicit" { "substeps = 150" } else { "substeps = 3, iterations = 3" };

@@ -29,7 +29,7 @@ fn a_linear_oscillator_grows_and_turns_as_the_scheme_says() {
         (r#"kind = "explicit", scheme = "forward""#, 1, 10.0, 1e-4),
         (r#"kind = "explicit", scheme = "symplectic", precision = "f64""#, 3, 1.9, 1e-2),
         (r#"kind = "explicit", scheme = "verlet""#, 3, 1.9, 1e-2),
-        (r#"kind = "vbd", iterations = 1"#, 5, 10.0, 1e-2),
+        (r#"kind = "vbd", iterations = 1, precision = "f64""#, 5, 10.0, 1e-2),
     ];
     for (solver, column, most, amplitude) in schemes {
         for row in table(OSCILLATOR).iter().filter(|row| number(&row[0]) <= most) {
