@@ -120,6 +120,13 @@ pub struct Worker<'a> {
     is_wide: bool,
 }
 
+/// Runs what is inlined into it with the instructions of AVX2; a closure is, if it has the attribute `#[inline(always)]`.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+pub(crate) fn with_avx2<T>(work: impl FnOnce() -> T) -> T {
+    work()
+}
+
 /// Below this many items a sweep is not worth sharing: a barrier costs about as much.
 const SHARE_MIN: usize = 64;
 
@@ -133,6 +140,17 @@ impl Worker<'_> {
     #[inline(always)]
     pub fn is_wide(&self) -> bool {
         self.is_wide
+    }
+
+    /// Runs what is inlined into it, with the instructions for such registers where they are to be used.
+    #[inline(always)]
+    pub(crate) fn compiled<T>(&self, work: impl FnOnce() -> T) -> T {
+        #[cfg(target_arch = "x86_64")]
+        if self.is_wide {
+            // SAFETY: the processor has AVX2.
+            return unsafe { with_avx2(work) };
+        }
+        work()
     }
 
     /// This thread's part of `items`: contiguous, disjoint from the others', together the whole.

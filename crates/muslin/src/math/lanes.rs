@@ -40,6 +40,20 @@ impl Lanes {
     pub fn transpose(rows: [Self; 4]) -> [Self; 4] {
         f32x4::transpose(rows.map(|row| row.0)).map(Self)
     }
+
+    /// Four rows of four as four columns.
+    #[inline(always)]
+    pub(crate) fn from_rows(row: impl Fn(usize) -> Self) -> [Self; 4] {
+        Self::transpose(std::array::from_fn(row))
+    }
+
+    /// The reverse.
+    #[inline(always)]
+    pub(crate) fn to_rows(columns: [Self; 4], mut set: impl FnMut(usize, Self)) {
+        for (lane, row) in Self::transpose(columns).into_iter().enumerate() {
+            set(lane, row);
+        }
+    }
 }
 
 impl From<[f32; 4]> for Lanes {

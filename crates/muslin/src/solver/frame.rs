@@ -321,26 +321,10 @@ impl<'a, R: Real> Substep<'a, R> {
         pin_poses: &[Option<Pose>],
         forces: impl Fn(&Cloth, Range<usize>) -> Kick,
     ) {
-        #[cfg(target_arch = "x86_64")]
-        if worker.is_wide() {
-            // SAFETY: the processor has AVX2, says the worker.
-            unsafe { self.go_wide(worker, arrays, pin_poses, forces) };
-            return;
-        }
-        self.go_on(worker, arrays, pin_poses, forces);
-    }
-
-    /// With instructions that not every processor has.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    fn go_wide<Kick: Fn(usize, R::Four, R::Four) -> R::Four>(
-        &self,
-        worker: &Worker<'_>,
-        arrays: &Arrays<'_, R>,
-        pin_poses: &[Option<Pose>],
-        forces: impl Fn(&Cloth, Range<usize>) -> Kick,
-    ) {
-        self.go_on(worker, arrays, pin_poses, forces);
+        worker.compiled(
+            #[inline(always)]
+            || self.go_on(worker, arrays, pin_poses, forces),
+        );
     }
 
     #[inline(always)]
@@ -574,27 +558,10 @@ impl Substep<'_, f32> {
         pin_poses: &[Option<Pose>],
         forces: impl Fn(&Cloth, Range<usize>) -> Kick,
     ) {
-        #[cfg(target_arch = "x86_64")]
-        if worker.is_wide() {
-            // SAFETY: the processor has AVX2, says the worker.
-            unsafe { self.go_together_wide(worker, arrays, motion, pin_poses, forces) };
-            return;
-        }
-        self.go_on_together(worker, arrays, motion, pin_poses, forces);
-    }
-
-    /// With instructions that not every processor has.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    fn go_together_wide<Kick: Fn(usize, Lanes, Lanes) -> Lanes>(
-        &self,
-        worker: &Worker<'_>,
-        arrays: &Arrays<'_, f32>,
-        motion: &Shared<'_, Moving>,
-        pin_poses: &[Option<Pose>],
-        forces: impl Fn(&Cloth, Range<usize>) -> Kick,
-    ) {
-        self.go_on_together(worker, arrays, motion, pin_poses, forces);
+        worker.compiled(
+            #[inline(always)]
+            || self.go_on_together(worker, arrays, motion, pin_poses, forces),
+        );
     }
 
     #[inline(always)]

@@ -5,6 +5,8 @@
 use crate::math::Eight;
 use crate::math::{Lanes, Real, Scalar, Vec3};
 use crate::parallel::Shared;
+#[cfg(target_arch = "x86_64")]
+use crate::parallel::with_avx2;
 
 /// Displacement and inverse mass together: one aligned load brings everything a projection needs of a vertex.
 ///
@@ -215,96 +217,59 @@ impl<R: Real> Bundle<R> for R {
     }
 }
 
-#[cfg(target_arch = "x86_64")]
-impl Bundle<f32> for Eight {
-    #[inline(always)]
-    fn compiled<T>(work: impl FnOnce() -> T) -> T {
-        #[target_feature(enable = "avx2")]
-        fn wide<T>(work: impl FnOnce() -> T) -> T {
-            work()
+/// What registers of several numbers have in common.
+macro_rules! bundle_of_registers {
+    ($registers:ty $(, $compiled:item)?) => {
+        impl Bundle<f32> for $registers {
+            #[inline(always)]
+            unsafe fn read(numbers: &Shared<'_, f32>, first: usize) -> Self {
+                // SAFETY: by the caller's promise.
+                Self::new(unsafe { numbers.get_run(first) })
+            }
+            #[inline(always)]
+            unsafe fn write(self, numbers: &Shared<'_, f32>, first: usize) {
+                // SAFETY: by the caller's promise.
+                unsafe { numbers.set_run(first, self.to_array()) };
+            }
+            #[inline(always)]
+            fn load(particle: impl Fn(usize) -> Particle<f32>) -> (Vec3<Self>, Self) {
+                let [x, y, z, w] = Self::from_rows(|lane| particle(lane).0);
+                (Vec3::new(x, y, z), w)
+            }
+            #[inline(always)]
+            fn store(position: Vec3<Self>, inverse_mass: Self, mut set: impl FnMut(usize, Particle<f32>)) {
+                Self::to_rows([position.x, position.y, position.z, inverse_mass], |lane, row| set(lane, Particle(row)));
+            }
+            #[inline(always)]
+            fn load_number(number: impl Fn(usize) -> f32) -> Self {
+                Self::new(std::array::from_fn(number))
+            }
+            #[inline(always)]
+            fn store_number(self, mut set: impl FnMut(usize, f32)) {
+                for (lane, number) in self.to_array().into_iter().enumerate() {
+                    set(lane, number);
+                }
+            }
+            #[inline(always)]
+            fn largest(self) -> f32 {
+                self.to_array().into_iter().fold(f32::NEG_INFINITY, Real::max)
+            }
+            #[inline(always)]
+            fn map_lanes(self, function: impl Fn(f64) -> f64) -> Self {
+                Self::new(self.to_array().map(|x| function(f64::from(x)) as f32))
+            }
+            $($compiled)?
         }
-        // SAFETY: whoever computes with this type has asked for a processor with AVX2.
-        unsafe { wide(work) }
-    }
-    #[inline(always)]
-    unsafe fn write(self, numbers: &Shared<'_, f32>, first: usize) {
-        // SAFETY: by the caller's promise.
-        unsafe { numbers.set_run(first, self.to_array()) };
-    }
-    #[inline(always)]
-    unsafe fn read(numbers: &Shared<'_, f32>, first: usize) -> Self {
-        // SAFETY: by the caller's promise.
-        Self::new(unsafe { numbers.get_run(first) })
-    }
-    #[inline(always)]
-    fn load(particle: impl Fn(usize) -> Particle<f32>) -> (Vec3<Self>, Self) {
-        let [x, y, z, w] = Self::from_rows(|lane| particle(lane).0);
-        (Vec3::new(x, y, z), w)
-    }
-    #[inline(always)]
-    fn store(position: Vec3<Self>, inverse_mass: Self, mut set: impl FnMut(usize, Particle<f32>)) {
-        Self::to_rows([position.x, position.y, position.z, inverse_mass], |lane, row| set(lane, Particle(row)));
-    }
-    #[inline(always)]
-    fn load_number(number: impl Fn(usize) -> f32) -> Self {
-        Self::new(std::array::from_fn(number))
-    }
-    #[inline(always)]
-    fn store_number(self, mut set: impl FnMut(usize, f32)) {
-        for (lane, number) in self.to_array().into_iter().enumerate() {
-            set(lane, number);
-        }
-    }
-    #[inline(always)]
-    fn largest(self) -> f32 {
-        self.to_array().into_iter().fold(f32::NEG_INFINITY, Real::max)
-    }
-    #[inline(always)]
-    fn map_lanes(self, function: impl Fn(f64) -> f64) -> Self {
-        Self::new(self.to_array().map(|x| function(f64::from(x)) as f32))
-    }
+    };
 }
 
-impl Bundle<f32> for Lanes {
+bundle_of_registers!(Lanes);
+#[cfg(target_arch = "x86_64")]
+bundle_of_registers!(
+    Eight,
     #[inline(always)]
-    unsafe fn write(self, numbers: &Shared<'_, f32>, first: usize) {
-        // SAFETY: by the caller's promise.
-        unsafe { numbers.set_run(first, self.to_array()) };
+    fn compiled<T>(work: impl FnOnce() -> T) -> T {
+        // SAFETY: whoever computes with this type has asked for a processor with AVX2.
+        unsafe { with_avx2(work) }
     }
-    #[inline(always)]
-    unsafe fn read(numbers: &Shared<'_, f32>, first: usize) -> Self {
-        // SAFETY: by the caller's promise.
-        Self::new(unsafe { numbers.get_run(first) })
-    }
-    #[inline(always)]
-    fn load(particle: impl Fn(usize) -> Particle<f32>) -> (Vec3<Self>, Self) {
-        // Four particles as rows become four coordinates.
-        let [x, y, z, w] = Self::transpose(std::array::from_fn(|lane| particle(lane).0));
-        (Vec3::new(x, y, z), w)
-    }
-    #[inline(always)]
-    fn store(position: Vec3<Self>, inverse_mass: Self, mut set: impl FnMut(usize, Particle<f32>)) {
-        let rows = Self::transpose([position.x, position.y, position.z, inverse_mass]);
-        for (lane, row) in rows.into_iter().enumerate() {
-            set(lane, Particle(row));
-        }
-    }
-    #[inline(always)]
-    fn load_number(number: impl Fn(usize) -> f32) -> Self {
-        Self::new(std::array::from_fn(number))
-    }
-    #[inline(always)]
-    fn store_number(self, mut set: impl FnMut(usize, f32)) {
-        for (lane, number) in self.to_array().into_iter().enumerate() {
-            set(lane, number);
-        }
-    }
-    #[inline(always)]
-    fn largest(self) -> f32 {
-        self.to_array().into_iter().fold(f32::NEG_INFINITY, Real::max)
-    }
-    #[inline(always)]
-    fn map_lanes(self, function: impl Fn(f64) -> f64) -> Self {
-        Self::new(self.to_array().map(|x| function(f64::from(x)) as f32))
-    }
-}
+);

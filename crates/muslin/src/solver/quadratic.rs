@@ -106,18 +106,6 @@ impl Quadratic {
         self.exact[self.row(local)].iter().fold(Vec3::ZERO, |sum, entry| sum + part(entry))
     }
 
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    fn write_wide(
-        &self,
-        worker: &Worker<'_>,
-        vertices: &Vertices<'_>,
-        first_arm: usize,
-        forces: &Shared<'_, Particle<f32>>,
-    ) {
-        self.write_some(worker, vertices, first_arm, forces);
-    }
-
     /// Writes ∇E of a share of the vertices.
     #[inline(always)]
     fn write_some(
@@ -188,12 +176,9 @@ impl Forces for Quadratic {
     ) {
         assert!(vertices.motion.len() >= self.vertices.end, "a state smaller than its model");
         assert!(vertices.arms.len() >= first_arm + self.arm_count(), "fewer arms than vertices");
-        #[cfg(target_arch = "x86_64")]
-        if worker.is_wide() {
-            // SAFETY: the processor has AVX2, says the worker.
-            unsafe { self.write_wide(worker, vertices, first_arm, forces) };
-            return;
-        }
-        self.write_some(worker, vertices, first_arm, forces);
+        worker.compiled(
+            #[inline(always)]
+            || self.write_some(worker, vertices, first_arm, forces),
+        );
     }
 }

@@ -214,29 +214,14 @@ impl<E: Energy<N>, S: Differences, const N: usize> Forces for Stream<E, S, N> {
         assert!(vertices.arms.len() >= first_arm + self.arm_count(), "fewer arms than elements");
         assert!(forces.len() >= self.first + self.stencils.len() * (N - 1), "less room than there are forces");
         assert!(S::LANES == f32::lanes(worker.is_wide()), "another team than the stream was made for");
-        #[cfg(target_arch = "x86_64")]
-        if worker.is_wide() {
-            // SAFETY: the processor has AVX2, says the worker.
-            unsafe { self.write_wide(worker, vertices, first_arm, forces) };
-            return;
-        }
-        self.write_some(worker, vertices, first_arm, forces);
+        worker.compiled(
+            #[inline(always)]
+            || self.write_some(worker, vertices, first_arm, forces),
+        );
     }
 }
 
 impl<E: Energy<N>, S: Differences, const N: usize> Stream<E, S, N> {
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    fn write_wide(
-        &self,
-        worker: &Worker<'_>,
-        vertices: &Vertices<'_>,
-        first_arm: usize,
-        forces: &Shared<'_, Particle<f32>>,
-    ) {
-        self.write_some(worker, vertices, first_arm, forces);
-    }
-
     /// Writes the forces of this worker's share; `write` has looked at the lengths.
     #[inline(always)]
     fn write_some(

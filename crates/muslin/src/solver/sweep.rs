@@ -297,26 +297,12 @@ impl<R: Real> Sweep<'_, R> {
     {
         #[cfg(target_arch = "x86_64")]
         if R::HAS_WIDER && worker.is_wide() {
-            // SAFETY: the processor has AVX2, says the worker.
-            return unsafe { self.walk_wide(batch, worker, work) };
+            return R::Widest::compiled(
+                #[inline(always)]
+                || self.walk_by::<R::Widest, E, W, N>(batch, worker, work),
+            );
         }
         self.walk_by::<R::Wide, E, W, N>(batch, worker, work)
-    }
-
-    /// In the widest registers.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    fn walk_wide<E: Energy<N>, W: Work<E, R, N>, const N: usize>(
-        &self,
-        batch: &Batch<E, N>,
-        worker: &Worker<'_>,
-        work: W,
-    ) -> W
-    where
-        R: Bundled,
-        Batch<E, N>: WideRest<R::Widest, E, N>,
-    {
-        self.walk_by::<R::Widest, E, W, N>(batch, worker, work)
     }
 
     /// Full bundles first, and the leader over what is left of a colour; a barrier stands after each if the work moves vertices.
