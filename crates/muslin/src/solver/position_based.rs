@@ -93,6 +93,7 @@ const LIMIT_ROUNDS: usize = 16;
 const LIMIT_RELAXATION: f64 = 1.6;
 
 /// The terms of a [`Help`], which follow from the model.
+#[derive(Default)]
 struct Helpers {
     reach: Option<Reach>,
     /// Every edge, rigid beyond the limit.
@@ -279,7 +280,7 @@ where
         let multipliers = unsafe { Shared::new(&mut self.multipliers) };
         // SAFETY: set at the start of a frame, got after a barrier.
         let tether_arms = unsafe { Shared::new(&mut self.tether_arms) };
-        let none = Helpers { reach: None, limit: None };
+        let none = Helpers::default();
         let helpers = self.helpers.as_deref().unwrap_or(&none);
         let help_arms = &first_arms[model.terms.len()..];
         let rope_count = helpers.reach.as_ref().map_or(0, |reach| reach.ropes.len());
@@ -289,30 +290,26 @@ where
         context.team.run(context.threads, |worker| {
             let mut stages = Stages::default();
             let mut watch = Stopwatch::new(context.clock, worker.leads());
-            let sweep = |term: usize, iteration: u32, keep: bool| Sweep {
-                particles: arrays.particles,
-                previous: arrays.previous,
-                origins: substep.origins,
-                arms: arrays.arms,
-                first_arm: first_arms[term],
-                multipliers: keep.then_some(multipliers),
-                first_multiplier: first_multipliers[term],
-                first: iteration == 0,
-                step,
-                iterations,
-            };
             // Rigid constraints need no multipliers.
-            let helping = |term: usize| Sweep {
+            let rigid = Sweep {
                 particles: arrays.particles,
                 previous: arrays.previous,
                 origins: substep.origins,
                 arms: arrays.arms,
-                first_arm: help_arms[term],
+                first_arm: 0,
                 multipliers: None,
                 first_multiplier: 0,
                 first: true,
                 step,
                 iterations,
+            };
+            let helping = |term: usize| Sweep { first_arm: help_arms[term], ..rigid };
+            let sweep = |term: usize, iteration: u32, keep: bool| Sweep {
+                first_arm: first_arms[term],
+                multipliers: keep.then_some(multipliers),
+                first_multiplier: first_multipliers[term],
+                first: iteration == 0,
+                ..rigid
             };
             // Sweeps over all edges until none is beyond the limit.
             let hold = |limit: &Limit| {
