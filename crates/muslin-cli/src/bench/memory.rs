@@ -8,8 +8,8 @@
 //! peak       the most there was on the way, less the same
 //! ```
 //!
-//! The sheet is that of `--quality`, with the settings that a solver has by default, in frames of a thousandth of a second: memory does not depend on the length of a step, and every solver
-//! gets through a short one. It is flat, so with self-contact it is what contact needs without a fold; `bench contact` has the peak of folds. A frame that `auto` computes again needs one more state, 48 B a vertex.
+//! The sheet is that of `--quality`. A frame is a thousandth of a second, in one substep of one iteration where a solver has such: memory depends on neither, and every solver gets through so short a
+//! step. It is flat, so with self-contact it is what contact needs without a fold; `bench contact` has the peak of folds. A frame that `auto` computes again needs one more state, 48 B a vertex.
 
 use std::env;
 use std::fs;
@@ -71,12 +71,16 @@ pub(crate) fn measure(side: u32, note: impl Fn(&str)) -> Result<Vec<Row>, Failur
 /// The memory of this process for one solver; `None` where the system does not say.
 pub(crate) fn measure_here(subject: &str, side: u32) -> Result<Option<Found>, Failure> {
     let before = status("VmRSS");
-    let solver = match subject {
-        SELF_CONTACT => "kind = \"xpbd\"".to_owned(),
-        // Beyond its longest stable step it would fail.
-        "explicit" => format!("kind = \"explicit\", substeps = {}", side.max(100)),
-        name => format!("kind = {name:?}"),
-    };
+    let name = if subject == SELF_CONTACT { "xpbd" } else { subject };
+    let parameters = muslin::solver::find(name).map_or(&[][..], |kind| kind.entry.parameters);
+    let mut solver = format!("kind = {name:?}");
+    for key in ["substeps", "iterations"] {
+        if parameters.iter().any(|parameter| parameter.name == key) {
+            // Beyond its longest stable step an explicit solver would fail.
+            let value = if (name, key) == ("explicit", "substeps") { side.max(100) } else { 1 };
+            solver += &format!(", {key} = {value}");
+        }
+    }
     let mut changes = vec![format!("fps={FPS}")];
     if subject == SELF_CONTACT {
         let thickness = 0.2 / f64::from(side);

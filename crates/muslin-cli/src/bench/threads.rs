@@ -29,9 +29,10 @@ use crate::session::all_cores;
 
 /// The threads of the bounds.
 const MANY: usize = 64;
-const BATCHES: usize = 50;
-const BARRIERS: usize = 1000;
-const RUNS: usize = 100;
+/// Short batches, so that some of them meet nobody else on the cores.
+const BATCHES: usize = 400;
+const BARRIERS: usize = 100;
+const RUNS: usize = 10;
 /// Seconds after which no further frame is measured.
 const ENOUGH: f64 = 5.0;
 

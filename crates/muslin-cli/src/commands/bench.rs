@@ -34,7 +34,7 @@ const CONTACT_SIDES: &[u32] = &[100, 200, 400];
 const QUICK_CONTACT_SIDE: u32 = 48;
 const CONTACT_FRAMES: u16 = 12;
 /// Of the sheets whose memory is measured, and whose threads are counted: a factorisation of more takes long, and so does an explicit frame.
-const MEMORY_SIDE: u32 = 512;
+const MEMORY_SIDE: u32 = 256;
 const THREADS_SIDE: u32 = 256;
 const QUICK_THREADS_SIDE: u32 = 64;
 const FOLDED_SIDE: u32 = 100;

@@ -29,6 +29,9 @@
 //!
 //! `residual` in the report: as for `xpbd`. `iterations`: those of all that was computed for a frame.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::frame::sharing;
 use super::position_based::{Help, Plan, PositionBased};
 use super::{Context, MOST_SUBSTEPS, Need, Quality, Solver, SolverKind, Stages, StepError, StepReport, explicit, xpbd};
 use crate::math::Vec3;
@@ -411,7 +414,7 @@ impl Engines {
             };
             stages.add(&report.stages);
             iterations += report.iterations;
-            let strain = largest_strain(context.model, &state.positions);
+            let strain = largest_strain(context, &state.positions);
             let is_in_vain = factor >= MOST_REPEATED || factor > 2 && strain > STRAIN_GAIN * strain_before;
             if strain <= max_strain || is_in_vain || memory.patience > 0 {
                 let is_given_up = strain > max_strain && is_in_vain;
@@ -449,8 +452,16 @@ fn distance(a: &[Vec3<f64>], b: &[Vec3<f64>]) -> f64 {
 }
 
 /// Of all edges, either way.
-fn largest_strain(model: &Model, positions: &[Vec3<f64>]) -> f64 {
-    model.edges.iter().map(|&(edge, rest)| edge_strain(positions, edge, rest)).fold(0.0, f64::max)
+fn largest_strain(context: &Context<'_>, positions: &[Vec3<f64>]) -> f64 {
+    let edges = &context.model.edges;
+    let largest = AtomicU64::new(0);
+    context.team.run(sharing(context, positions.len()), |worker| {
+        let share = edges[worker.share(0..edges.len())].iter();
+        let strain = share.map(|&(edge, rest)| edge_strain(positions, edge, rest)).fold(0.0, f64::max);
+        // Numbers that are not negative have the order of their bits, and a maximum has no order at all.
+        largest.fetch_max(strain.to_bits(), Ordering::Relaxed);
+    });
+    f64::from_bits(largest.into_inner())
 }
 
 #[cfg(test)]

@@ -178,14 +178,11 @@ where
 {
     fn advance(&mut self, context: &Context<'_>, state: &mut State, dt: f64) -> Result<StepReport, StepError> {
         let start = context.clock.seconds();
-        self.load(context.model, state, dt, context.team.is_wide());
+        self.load(context, state, dt);
         let loaded = context.clock.seconds();
         let (mut stages, residual) = self.run(context, dt)?;
         let solved = context.clock.seconds();
-        if let Some(vertex) = self.frame.non_finite() {
-            return Err(StepError::non_finite(context.model, vertex));
-        }
-        self.frame.store(state, dt);
+        self.frame.store(context, state, dt)?;
         stages.update += (loaded - start) + (context.clock.seconds() - solved);
         let Plan { substeps, iterations } = self.plan;
         Ok(StepReport {
@@ -234,12 +231,13 @@ where
         reach.map_or(0, |reach| reach.tether_count() + reach.ropes.iter().map(|t| t.element_count()).sum::<usize>())
     }
 
-    fn load(&mut self, model: &Model, state: &State, dt: f64, is_wide: bool) {
+    fn load(&mut self, context: &Context<'_>, state: &State, dt: f64) {
+        let (model, is_wide) = (context.model, context.team.is_wide());
         let helpers = self.helpers.get_or_insert_with(|| Arc::new(Helpers::new(self.help, model)));
         self.tether_arms.resize(helpers.reach.as_ref().map_or(0, Reach::tether_count), Arm::default());
         let terms = model.terms.iter().map(|term| &**term).chain(helpers.terms());
         let arm_counts = terms.map(|term| Place::<R>::arm_count(term, is_wide));
-        self.frame.load(model, state, (dt, self.plan.substeps), arm_counts);
+        self.frame.load(context, state, (dt, self.plan.substeps), arm_counts);
         self.first_multipliers.clear();
         let mut multipliers = 0;
         for term in &model.terms {
