@@ -208,8 +208,8 @@ pub(crate) struct CompareArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct BenchArguments {
-    /// Instead of speed without contact: what self-contact costs, in a cloth that is wound into folds and in a tower of sheets.
-    #[arg(value_enum, value_name = "contact", conflicts_with = "quality")]
+    /// Only that: what self-contact costs, how much of a frame threads can share, or memory.
+    #[arg(value_enum, value_name = "WHAT", conflicts_with = "quality")]
     pub(crate) what: Option<BenchSubject>,
     /// Instead of speed: what each solver asks for a stiff sheet within 1 % of strain and 2 cm of the converged motion.
     /// Takes minutes; --sizes 64,128,256 is the usual choice.
@@ -227,7 +227,7 @@ pub(crate) struct BenchArguments {
         value_parser = ["explicit", "auto", "xpbd", "pbd", "newton", "vbd", "projective"]
     )]
     pub(crate) solvers: Vec<String>,
-    /// Vertices along a side of the sheets [default: 128,512,1024; contact: 100,200,400].
+    /// Vertices along a side of the sheets [default: 128,512,1024; contact: 100,200,400; threads and memory: 256].
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(2..=4096))]
     pub(crate) sizes: Vec<u32>,
     /// Scenes that `contact` measures.
@@ -236,7 +236,7 @@ pub(crate) struct BenchArguments {
     /// Frames that `contact` measures at each size [default: 12].
     #[arg(long, value_name = "N", requires = "what", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) frames: Option<u16>,
-    /// Numbers of threads [default: one, and all cores; contact: one].
+    /// Numbers of threads [default: one, and all cores; contact: one]. `threads` and `memory` use one.
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS))]
     pub(crate) threads: Vec<u16>,
     /// A rough answer in seconds: small sheets, few frames.
@@ -248,12 +248,19 @@ pub(crate) struct BenchArguments {
     /// Writes the measurements to standard output as one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
+    /// What `memory` calls itself with, so that every solver has a process of its own.
+    #[arg(long, hide = true, value_name = "SOLVER")]
+    pub(crate) memory_of: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum BenchSubject {
-    /// Self-contact.
+    /// Self-contact, in a cloth that is wound into folds and in a tower of sheets; no part of the rest.
     Contact,
+    /// What of a frame is parallel and what is serial, barriers, and the bound for 64 threads.
+    Threads,
+    /// Bytes a vertex, solver by solver.
+    Memory,
 }
 
 #[derive(Debug, Args)]

@@ -509,6 +509,12 @@ impl Model {
             .collect()
     }
 
+    /// Those of [`pinned`](Self::pinned) in a range of vertices.
+    pub(crate) fn pinned_in(&self, range: Range<usize>) -> impl Iterator<Item = &Pinned> {
+        let first = self.pinned.partition_point(|p| (p.vertex as usize) < range.start);
+        self.pinned[first..].iter().take_while(move |p| (p.vertex as usize) < range.end)
+    }
+
     /// The cloth of a vertex of the state, and the vertex as the user numbers it.
     pub fn user_vertex(&self, vertex: usize) -> (&str, usize) {
         let cloth = self.cloths.iter().find(|c| c.vertices.contains(&vertex));

@@ -9,9 +9,10 @@
 #![allow(unsafe_code, reason = "disjoint access through a colouring is beyond the borrow checker")]
 
 use std::cell::UnsafeCell;
+use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
 /// Why a team could not be formed.
@@ -30,6 +31,33 @@ pub struct Team {
     size: usize,
     /// Only where the processor has AVX2.
     is_wide: bool,
+    /// Where somebody asks what it does.
+    meter: Option<Meter>,
+}
+
+/// What a team has done so far, for whoever wants to know how much of a step is shared among threads.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Tally {
+    /// Inside of [`Team::run`], in s.
+    pub seconds: f64,
+    /// Calls of [`Team::run`].
+    pub runs: u64,
+    /// Barriers of the leading thread, whether or not there is another one to wait for.
+    pub barriers: u64,
+}
+
+/// Counts what a team does.
+struct Meter {
+    clock: Box<dyn Fn() -> f64 + Send + Sync>,
+    /// Without the barriers.
+    tally: Mutex<Tally>,
+    barriers: AtomicU64,
+}
+
+impl fmt::Debug for Meter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Meter").field("tally", &self.tally).finish_non_exhaustive()
+    }
 }
 
 impl Team {
@@ -65,13 +93,27 @@ impl Team {
 
     /// A team of one.
     pub fn solo() -> Self {
-        Self { pool: None, size: 1, is_wide: has_wide_registers() }
+        Self { pool: None, size: 1, is_wide: has_wide_registers(), meter: None }
     }
 
     /// The same, with registers of four numbers even where there are wider ones. No result depends on it.
     #[must_use]
     pub fn narrow(self) -> Self {
         Self { is_wide: false, ..self }
+    }
+
+    /// The same, counting what it does with a clock that tells seconds; see [`tally`](Self::tally).
+    #[must_use]
+    pub fn metered(self, clock: impl Fn() -> f64 + Send + Sync + 'static) -> Self {
+        let meter = Meter { clock: Box::new(clock), tally: Mutex::default(), barriers: AtomicU64::new(0) };
+        Self { meter: Some(meter), ..self }
+    }
+
+    /// What it has done so far; `None` if it does not count.
+    pub fn tally(&self) -> Option<Tally> {
+        let meter = self.meter.as_ref()?;
+        let tally = *meter.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(Tally { barriers: meter.barriers.load(Ordering::Relaxed), ..tally })
     }
 
     /// Whether sweeps in single precision use registers of eight numbers.
@@ -91,16 +133,29 @@ impl Team {
     pub fn run(&self, active: usize, stages: impl Fn(&Worker<'_>) + Sync) {
         let active = active.clamp(1, self.size);
         let barrier = Barrier::new(active);
+        let start = self.meter.as_ref().map(|meter| (meter.clock)());
+        let worker = |index: usize| Worker {
+            index,
+            barrier: &barrier,
+            is_wide: self.is_wide,
+            count: self.meter.as_ref().filter(|_| index == 0).map(|meter| &meter.barriers),
+        };
         match &self.pool {
             Some(pool) if active > 1 => {
                 pool.broadcast(|context| {
                     if context.index() < active {
                         let _guard = ReleaseOnPanic(&barrier);
-                        stages(&Worker { index: context.index(), barrier: &barrier, is_wide: self.is_wide });
+                        stages(&worker(context.index()));
                     }
                 });
             }
-            _ => stages(&Worker { index: 0, barrier: &barrier, is_wide: self.is_wide }),
+            _ => stages(&worker(0)),
+        }
+        if let (Some(meter), Some(start)) = (&self.meter, start) {
+            let seconds = (meter.clock)() - start;
+            let mut tally = meter.tally.lock().unwrap_or_else(PoisonError::into_inner);
+            tally.seconds += seconds;
+            tally.runs += 1;
         }
     }
 }
@@ -118,6 +173,8 @@ pub struct Worker<'a> {
     index: usize,
     barrier: &'a Barrier,
     is_wide: bool,
+    /// Where barriers are counted.
+    count: Option<&'a AtomicU64>,
 }
 
 /// Runs what is inlined into it with the instructions of AVX2; a closure is, if it has the attribute `#[inline(always)]`.
@@ -173,6 +230,9 @@ impl Worker<'_> {
     /// Waits until every thread of the team is here.
     #[inline]
     pub fn barrier(&self) {
+        if let Some(count) = self.count {
+            count.fetch_add(1, Ordering::Relaxed);
+        }
         if self.barrier.size > 1 {
             self.barrier.wait();
         }
@@ -438,7 +498,7 @@ mod tests {
             let barrier = Barrier::new(size);
             for items in [0..0, 5..6, 7..300, 0..100_003] {
                 let parts: Vec<_> = (0..size)
-                    .map(|index| Worker { index, barrier: &barrier, is_wide: false }.share(items.clone()))
+                    .map(|index| Worker { index, barrier: &barrier, is_wide: false, count: None }.share(items.clone()))
                     .collect();
                 let joined: Vec<usize> = parts.into_iter().flatten().collect();
                 assert_eq!(joined, items.collect::<Vec<_>>());
@@ -476,6 +536,21 @@ mod tests {
         drop(team);
         assert_eq!(threads.len(), 3);
         threads.into_iter().for_each(|thread| thread.join().unwrap());
+    }
+
+    #[test]
+    fn a_metered_team_counts() {
+        for size in [1, 3] {
+            // Every look at this clock is a second after the last.
+            let looks = AtomicU64::new(0);
+            let clock = move || looks.fetch_add(1, Ordering::Relaxed) as f64;
+            let team = Team::new(size).unwrap().metered(clock);
+            for barriers in [2, 5] {
+                team.run(size, |worker| (0..barriers).for_each(|_| worker.barrier()));
+            }
+            assert_eq!(team.tally(), Some(Tally { seconds: 2.0, runs: 2, barriers: 7 }), "team of {size}");
+        }
+        assert_eq!(Team::solo().tally(), None);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::hand::Hand;
 use crate::model::{Compiled, LoadFrames, LoadMesh, Model, Problem};
 use crate::output::Diagnostics;
 use crate::pace::Pace;
-use crate::parallel::{Team, TeamError};
+use crate::parallel::{Tally, Team, TeamError};
 use crate::parameter::Settings;
 use crate::scene::Scene;
 use crate::solver::{self, Clock, Context, Need, NoClock, Solver, SolverKind, StepError, StepReport};
@@ -194,6 +194,11 @@ impl Simulation {
     /// Threads it may use.
     pub fn threads(&self) -> usize {
         self.team.size()
+    }
+
+    /// What its team has done so far, if that is [metered](Team::metered).
+    pub fn tally(&self) -> Option<Tally> {
+        self.team.tally()
     }
 
     /// What the user should know about the scene.

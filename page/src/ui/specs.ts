@@ -13,12 +13,14 @@ export interface Section {
 }
 
 const degrees = (unit: string): string => (unit === "degrees" ? "°" : unit);
-const words = (name: string): string => name.replaceAll("_", " ");
+/** A key for a person, without the table that it stands in. */
+const words = (name: string): string => name.slice(name.lastIndexOf(".") + 1).replaceAll("_", " ");
 
 export function solverSection(values: unknown, models: Models): Section {
   const kind = String(lookUp(values, "solver.kind"));
   const model = models.solver.find((m) => m.name === kind);
-  const items: Spec[] = [{
+  const table = (lookUp(values, "solver") ?? {}) as Table;
+  const items: Section["items"] = [{
     path: "solver.kind",
     label: "solver",
     help: model ? `${model.summary}\n${model.source ?? ""}` : "",
@@ -27,7 +29,18 @@ export function solverSection(values: unknown, models: Models): Section {
     // All of the table: what the solver before took may be unknown to the next.
     sets: (value) => [setText("solver", { kind: value as string })],
   }];
-  for (const parameter of model?.parameters ?? []) items.push(parameterSpec(parameter, "solver", lookUp(values, `solver.${parameter.name}`)));
+  let heading = "";
+  for (const parameter of model?.parameters ?? []) {
+    // quality.motion: a setting in a table of its own, which becomes a heading.
+    const inner = words(parameter.name.slice(0, Math.max(0, parameter.name.lastIndexOf("."))));
+    if (inner !== heading && inner) items.push({ heading: inner[0]!.toUpperCase() + inner.slice(1) });
+    heading = inner;
+    const path = `solver.${parameter.name}`;
+    const spec = parameterSpec(parameter, "solver", lookUp(values, path));
+    // No value has no TOML; the table without it has.
+    spec.sets = (value) => [value === undefined ? setText("solver", without(table, [parameter.name])) : setText(path, value)];
+    items.push(spec);
+  }
   return { id: "solver", title: "Solver", note: kind, items };
 }
 

@@ -33,6 +33,7 @@ const UNSAFE_ALLOWED: &[(&str, &str)] = &[
         "crates/muslin/src/solver/position_based.rs",
         "opens the multipliers to the threads, which have shares of the elements of a colour",
     ),
+    ("crates/muslin/src/solver/stepped.rs", "opens the vertices to the threads, which have shares of them"),
     ("crates/muslin/src/solver/stream.rs", "skips bounds checks that were made when it was built"),
     ("crates/muslin/src/solver/symplectic.rs", "opens the forces to the threads, which write in places of their own"),
     (

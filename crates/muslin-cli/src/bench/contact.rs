@@ -24,13 +24,14 @@ use std::fs;
 use clap::ValueEnum;
 use muslin::Simulation;
 use muslin::math::Vec3;
+use muslin::parallel::Team;
 use muslin::scene::Override;
 use muslin::solver::StepReport;
 use muslin::state::State;
 use serde::Serialize;
 
 use super::memory::status;
-use super::sheet::simulation_of;
+use super::sheet::simulation_on;
 use super::{Row, Samples};
 use crate::builtin::Builtin;
 use crate::failure::Failure;
@@ -59,7 +60,7 @@ impl Subject {
 
     /// The frame in which there is much contact: the ball comes to rest, and the cloth, flung out until then, falls into folds; the last sheet
     /// has landed.
-    fn folded(self) -> usize {
+    fn folded_frame(self) -> usize {
         match self {
             Self::Twirl => 198,
             Self::Tower => 40,
@@ -85,7 +86,29 @@ impl Subject {
         (cells >> refinements, refinements)
     }
 
-    fn simulation(self, cells: u32, has_contact: bool, threads: usize) -> Result<Simulation, Failure> {
+    /// A cloth of about `side`² vertices in its folds, on such a team; says what it does by `progress`.
+    pub(super) fn folded(
+        self,
+        side: u32,
+        team: impl Fn() -> Result<Team, Failure>,
+        progress: impl Fn(&str),
+    ) -> Result<Simulation, Failure> {
+        let (mut cells, refinements) = self.cells(side);
+        let mut simulation = self.simulation(cells, true, team()?)?;
+        progress(&format!("{}: folding {} vertices", self.name(), simulation.state().positions.len()));
+        run(&mut simulation, self.folded_frame())?;
+        for _ in 0..refinements {
+            let fine = self.simulation(2 * cells, true, team()?)?;
+            simulation = refined(&simulation, fine, cells)?;
+            cells *= 2;
+            forget_peak();
+            progress(&format!("{}: settling {} vertices", self.name(), simulation.state().positions.len()));
+            run(&mut simulation, SETTLING_FRAMES)?;
+        }
+        Ok(simulation)
+    }
+
+    fn simulation(self, cells: u32, has_contact: bool, team: Team) -> Result<Simulation, Failure> {
         let (cloths, own_cells, own_thickness) = self.as_it_comes();
         let thickness = own_thickness * f64::from(own_cells) / f64::from(cells);
         let mut changes =
@@ -93,7 +116,7 @@ impl Subject {
         changes.extend((0..cloths).map(|cloth| format!("cloth.{cloth}.grid.cells=[{cells},{cells}]")));
         let changes: Result<Vec<Override>, String> = changes.iter().map(|change| Override::parse(change)).collect();
         let builtin = Builtin::find(self.name()).ok_or_else(|| Failure::Failed(format!("no scene {}", self.name())))?;
-        simulation_of(builtin.text, &changes.map_err(Failure::Failed)?, threads)
+        simulation_on(builtin.text, &changes.map_err(Failure::Failed)?, team)
     }
 }
 
@@ -168,23 +191,15 @@ impl ContactRow {
 /// Measures a scene; says what it does by `progress`.
 pub(crate) fn measure(plan: &Plan, progress: impl Fn(&str)) -> Result<ContactRow, Failure> {
     let Plan { subject, side, threads, frames } = *plan;
-    let (mut cells, refinements) = subject.cells(side);
+    let (coarse, refinements) = subject.cells(side);
+    let cells = coarse << refinements;
+    let team = || Team::new(threads).map_err(failed);
     let before = status("VmRSS");
-    let mut simulation = subject.simulation(cells, true, threads)?;
-    progress(&format!("{}: folding {} vertices", subject.name(), simulation.state().positions.len()));
-    run(&mut simulation, subject.folded())?;
-    for _ in 0..refinements {
-        let fine = subject.simulation(2 * cells, true, threads)?;
-        simulation = refined(&simulation, fine, cells)?;
-        cells *= 2;
-        forget_peak();
-        progress(&format!("{}: settling {} vertices", subject.name(), simulation.state().positions.len()));
-        run(&mut simulation, SETTLING_FRAMES)?;
-    }
+    let mut simulation = subject.folded(side, team, &progress)?;
     let vertices = simulation.state().positions.len();
     progress(&format!("{}: {vertices} vertices, {frames} frames", subject.name()));
     let peak = status("VmHWM");
-    let mut without = subject.simulation(cells, false, threads)?;
+    let mut without = subject.simulation(cells, false, team()?)?;
     let (mut with_samples, mut without_samples) = (Samples::default(), Samples::default());
     let (mut contacts, mut substeps, mut added, mut rest) = (0, 0, 0.0, 0.0);
     // The first one warms up.
@@ -279,9 +294,9 @@ mod tests {
 
     #[test]
     fn a_refined_cloth_lies_in_the_coarse_one() {
-        let mut coarse = Subject::Twirl.simulation(10, true, 1).unwrap();
+        let mut coarse = Subject::Twirl.simulation(10, true, Team::solo()).unwrap();
         run(&mut coarse, 30).unwrap();
-        let fine = refined(&coarse, Subject::Twirl.simulation(20, true, 1).unwrap(), 10).unwrap();
+        let fine = refined(&coarse, Subject::Twirl.simulation(20, true, Team::solo()).unwrap(), 10).unwrap();
         assert_eq!(fine.state().time, coarse.state().time);
         let [of_coarse, of_fine] = [coarse.diagnose(), fine.diagnose()];
         // Both are the integral of the height over the same surface.
@@ -304,11 +319,11 @@ mod tests {
             let (cloths, cells, _) = subject.as_it_comes();
             let text = Builtin::find(subject.name()).unwrap().text;
             let scene = muslin::scene::parse(text, &[]).scene.unwrap();
-            let simulation = subject.simulation(cells, true, 1).unwrap();
+            let simulation = subject.simulation(cells, true, Team::solo()).unwrap();
             assert_eq!(scene.cloths.len(), cloths as usize);
             assert_eq!(simulation.state().positions.len(), (cloths * (cells + 1) * (cells + 1)) as usize);
             assert_eq!(simulation.model().thickness, scene.contact.thickness, "as it comes");
-            assert!(subject.folded() + SETTLING_FRAMES < scene.frame_count());
+            assert!(subject.folded_frame() + SETTLING_FRAMES < scene.frame_count());
         }
     }
 
@@ -318,6 +333,6 @@ mod tests {
         let row = measure(&plan, |_| ()).unwrap();
         assert!(row.contacts > 0.0 && row.frame_ms > 0.0 && row.without_ms > 0.0, "{row:?}");
         assert_eq!(row.intersections, Some(0), "{row:?}");
-        assert_eq!((row.frames, row.first_frame, row.substeps), (2, Subject::Twirl.folded() + 2, 50));
+        assert_eq!((row.frames, row.first_frame, row.substeps), (2, Subject::Twirl.folded_frame() + 2, 50));
     }
 }

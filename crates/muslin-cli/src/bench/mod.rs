@@ -9,13 +9,15 @@ mod memory;
 mod quality;
 mod setup;
 mod sheet;
+mod threads;
 
 pub(crate) use contact::{ContactRow, Plan as ContactPlan, Subject, measure as measure_contact};
 pub(crate) use machine::Machine;
-pub(crate) use memory::measure as measure_memory;
+pub(crate) use memory::{measure as measure_memory, measure_here as measure_memory_here};
 pub(crate) use quality::{Plan as QualityPlan, Trial, converge, measure as measure_quality};
 pub(crate) use setup::measure as measure_setup;
 pub(crate) use sheet::{Bend, Plan as SheetPlan, measure as measure_sheet};
+pub(crate) use threads::{Plan as ThreadsPlan, measure as measure_threads};
 
 use std::time::Instant;
 
@@ -24,7 +26,7 @@ use serde::Serialize;
 /// One quantity that was measured: a row of the table of all machines.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Row {
-    /// `setup`, `memory`, the bending model of a sheet, or the scene of a measurement of contact.
+    /// `setup`, `memory` and its peak, the bending model of a sheet, the scene of a measurement of contact, `team`, or a solver whose threads are counted.
     pub(crate) subject: &'static str,
     pub(crate) vertices: usize,
     pub(crate) threads: usize,

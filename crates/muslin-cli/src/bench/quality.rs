@@ -95,9 +95,10 @@ fn ladders(limit: f64) -> Vec<Vec<Rung>> {
     ]
 }
 
-fn simulation(side: u32, solver: &str, damping: f64, threads: usize) -> Result<Simulation, Failure> {
+/// The scene of the sheet, with the keys of `[solver]` and the time constant of internal damping of the stretch, in s.
+pub(super) fn sheet(side: u32, solver: &str, damping: f64) -> String {
     let cells = side - 1;
-    let text = format!(
+    format!(
         "fps = 60\n\
          contact = {{ self_contact = false }}\n\
          solver = {{ {solver} }}\n\
@@ -108,8 +109,11 @@ fn simulation(side: u32, solver: &str, damping: f64, threads: usize) -> Result<S
          density = 0.2\n\
          stretch = {{ model = \"spring\", stiffness = 25000, damping = {damping:?} }}\n\
          bend = {{ model = \"isometric\", stiffness = 1e-5 }}\n"
-    );
-    simulation_of(&text, &[], threads)
+    )
+}
+
+fn simulation(side: u32, solver: &str, damping: f64, threads: usize) -> Result<Simulation, Failure> {
+    simulation_of(&sheet(side, solver, damping), &[], threads)
 }
 
 /// The converged motion of a sheet, and its longest stable step, in s.

@@ -5,6 +5,7 @@
 
 use muslin::Simulation;
 use muslin::output::Diagnostics;
+use muslin::parallel::Team;
 use muslin::scene::{Override, parse};
 
 use super::{Row, Samples};
@@ -66,15 +67,20 @@ pub(super) fn simulation(side: u32, bend: Bend, threads: usize) -> Result<Simula
     simulation_of(&text, &[], threads)
 }
 
-/// A scene of a benchmark, ready to be stepped; it needs no files.
+/// A scene of a benchmark, ready to be stepped; it needs no files. Without a clock it uses the threads it is given and no fewer.
 pub(super) fn simulation_of(text: &str, changes: &[Override], threads: usize) -> Result<Simulation, Failure> {
+    simulation_on(text, changes, Team::new(threads).map_err(|error| Failure::Failed(error.to_string()))?)
+}
+
+/// The same with a team that was made for it.
+pub(super) fn simulation_on(text: &str, changes: &[Override], team: Team) -> Result<Simulation, Failure> {
     let outcome = parse(text, changes);
     let scene = outcome.scene.ok_or_else(|| {
         let findings: Vec<String> = outcome.findings.iter().map(|f| f.display("bench").to_string()).collect();
         Failure::Failed(findings.join("\n"))
     })?;
-    // Without a clock it uses the threads it is given and no fewer.
-    Simulation::new(&scene, threads, &mut |file| Err(format!("{file} is not needed")))
+    let no_file = |file: &str| format!("{file} is not needed");
+    Simulation::with_team(&scene, team, &mut |file| Err(no_file(file)), &mut |file| Err(no_file(file)))
         .map_err(|error| Failure::Failed(error.to_string()))
 }
 

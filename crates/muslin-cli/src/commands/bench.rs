@@ -1,12 +1,13 @@
 //! `muslin bench`: measures this build on this machine.
 //!
 //! ```text
-//! memory   bytes a vertex of the largest sheet, first, while the process is young
+//! memory   bytes a vertex, solver by solver
 //! setup    each step from a mesh to elements in colours, and reading as many vertices from a file
 //! sheets   distance bending at every size, the other models at the smallest
+//! threads  what of a frame is parallel and what is serial, and the bound for 64 threads
 //! ```
 //!
-//! `--quality` and `contact` measure something else instead.
+//! `memory` and `threads` can be asked for alone. `--quality` and `contact` measure something else instead.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -16,7 +17,9 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::args::{BenchArguments, BenchSubject};
-use crate::bench::{self, Bend, ContactPlan, ContactRow, Machine, QualityPlan, Row, SheetPlan, Subject, Trial};
+use crate::bench::{
+    self, Bend, ContactPlan, ContactRow, Machine, QualityPlan, Row, SheetPlan, Subject, ThreadsPlan, Trial,
+};
 use crate::console::{note, say};
 use crate::failure::{Failure, cannot_write};
 use crate::session::all_cores;
@@ -30,8 +33,18 @@ const SIDES: &[u32] = &[128, 512, 1024];
 const CONTACT_SIDES: &[u32] = &[100, 200, 400];
 const QUICK_CONTACT_SIDE: u32 = 48;
 const CONTACT_FRAMES: u16 = 12;
+/// Of the sheets whose memory is measured, and whose threads are counted: a factorisation of more takes long, and so does an explicit frame.
+const MEMORY_SIDE: u32 = 256;
+const THREADS_SIDE: u32 = 256;
+const QUICK_THREADS_SIDE: u32 = 64;
+const FOLDED_SIDE: u32 = 100;
+const QUICK_FOLDED_SIDE: u32 = 24;
 
 pub(super) fn bench(arguments: &BenchArguments) -> Result<(), Failure> {
+    if let Some(solver) = &arguments.memory_of {
+        let side = arguments.sizes.first().copied().unwrap_or(QUICK_SIDE);
+        return say(json!(bench::measure_memory_here(solver, side)?));
+    }
     let machine = Machine::this();
     let progress = |words: &str| {
         if !arguments.json {
@@ -54,8 +67,24 @@ pub(super) fn bench(arguments: &BenchArguments) -> Result<(), Failure> {
     if arguments.json {
         return say(format_args!("{:#}", json!({ "machine": machine, "rows": rows })));
     }
-    print_setup(&rows)?;
-    print_sheets(&rows)
+    if rows.iter().any(is_early) {
+        print_setup(&rows)?;
+    }
+    if rows.iter().any(|row| row.quantity == "projections") {
+        print_sheets(&rows)?;
+    }
+    if rows.iter().any(|row| row.quantity == SERIAL) {
+        print_threads(&rows)?;
+    }
+    Ok(())
+}
+
+/// What every sheet whose threads are counted has.
+const SERIAL: &str = "serial part";
+
+/// Whether it is about what comes before the first step.
+fn is_early(row: &Row) -> bool {
+    matches!(row.subject, "setup" | "memory" | "memory, peak")
 }
 
 /// The cheapest setting of each solver that is good enough.
@@ -171,7 +200,11 @@ fn print_contact(rows: &[ContactRow]) -> Result<(), Failure> {
 
 /// What is measured.
 struct Scope {
+    /// Only that.
+    what: Option<BenchSubject>,
     setup_side: u32,
+    memory_sides: BTreeSet<u32>,
+    thread_plans: Vec<ThreadsPlan>,
     sides: BTreeSet<u32>,
     threads: Vec<usize>,
     is_quick: bool,
@@ -183,7 +216,19 @@ impl Scope {
         let given = arguments.threads.iter().copied().map(usize::from);
         let threads: BTreeSet<usize> =
             if arguments.threads.is_empty() { BTreeSet::from([1, all_cores()]) } else { given.collect() };
+        let sizes = |otherwise: u32, own: BenchSubject| {
+            if arguments.what == Some(own) { sides(arguments, &[otherwise]) } else { BTreeSet::from([otherwise]) }
+        };
+        let thread_side = if quick { QUICK_THREADS_SIDE } else { THREADS_SIDE };
+        let plan = |side| ThreadsPlan {
+            side,
+            folded_side: if quick { QUICK_FOLDED_SIDE } else { FOLDED_SIDE },
+            frames: if quick { 2 } else { 6 },
+        };
         Self {
+            what: arguments.what,
+            memory_sides: sizes(if quick { QUICK_SIDE } else { MEMORY_SIDE }, BenchSubject::Memory),
+            thread_plans: sizes(thread_side, BenchSubject::Threads).into_iter().map(plan).collect(),
             setup_side: if quick { QUICK_SIDE } else { SETUP_SIDE },
             sides: if quick { BTreeSet::from([QUICK_SIDE]) } else { sides(arguments, SIDES) },
             threads: threads.into_iter().collect(),
@@ -203,12 +248,30 @@ impl Scope {
 }
 
 fn measure(scope: &Scope, progress: impl Fn(&str)) -> Result<Vec<Row>, Failure> {
-    let largest = scope.sides.last().copied().unwrap_or(QUICK_SIDE);
+    let wants = |subject| scope.what.is_none_or(|what| what == subject);
+    let mut rows = Vec::new();
+    if wants(BenchSubject::Memory) {
+        for &side in &scope.memory_sides {
+            progress(&format!("memory, {side} × {side}"));
+            rows.extend(bench::measure_memory(side, &progress)?);
+        }
+    }
+    if scope.what.is_none() {
+        rows.extend(measure_speed(scope, &progress)?);
+    }
+    if wants(BenchSubject::Threads) {
+        for plan in &scope.thread_plans {
+            rows.extend(bench::measure_threads(plan, &progress)?);
+        }
+    }
+    Ok(rows)
+}
+
+/// Setup and sheets.
+fn measure_speed(scope: &Scope, progress: impl Fn(&str)) -> Result<Vec<Row>, Failure> {
     let smallest = scope.sides.first().copied().unwrap_or(QUICK_SIDE);
-    progress("memory");
-    let mut rows = bench::measure_memory(largest)?;
     progress("setup");
-    rows.extend(bench::measure_setup(scope.setup_side)?);
+    let mut rows = bench::measure_setup(scope.setup_side)?;
     let others = [(smallest, Bend::Isometric), (smallest, Bend::Dihedral)];
     for (side, bend) in scope.sides.iter().map(|&side| (side, Bend::Distance)).chain(others) {
         progress(&format!("{side} × {side}"));
@@ -220,9 +283,10 @@ fn measure(scope: &Scope, progress: impl Fn(&str)) -> Result<Vec<Row>, Failure> 
 
 fn print_setup(rows: &[Row]) -> Result<(), Failure> {
     let mut table = Table::new(["before the first step", "vertices", "best", "median", ""], &[1, 2, 3]);
-    for row in rows.iter().filter(|row| matches!(row.subject, "setup" | "memory")) {
+    for row in rows.iter().filter(|row| is_early(row)) {
         let number = |value: f64| if row.unit == "s" { format!("{value:.3}") } else { format!("{value:.0}") };
-        let name = if row.subject == "memory" { format!("memory, {}", row.quantity) } else { row.quantity.to_owned() };
+        let name =
+            if row.subject == "setup" { row.quantity.to_owned() } else { format!("{}: {}", row.subject, row.quantity) };
         table.row([name, row.vertices.to_string(), number(row.best), number(row.median), row.unit.to_owned()]);
     }
     say(format_args!("\n{table}"))
@@ -252,6 +316,49 @@ fn print_sheets(rows: &[Row]) -> Result<(), Failure> {
         "\n{table}\n\n  hung by two corners, xpbd, 20 substeps of one iteration, springs without compliance\n  \
          strain is what the speed bought: such a sheet is far from converged after so few sweeps, whoever computes \
          it,\n  and further the finer it is; compare speeds at equal strain"
+    ))
+}
+
+/// One line a solver: its rows side by side.
+fn print_threads(rows: &[Row]) -> Result<(), Failure> {
+    let heading =
+        ["one thread", "vertices", "parallel ms", "serial ms", "barriers", "runs", "64 threads: serial", "and meeting"];
+    let mut table = Table::new(heading, &[1, 2, 3, 4, 5, 6, 7]);
+    for all in rows.chunk_by(|a, b| (a.subject, a.vertices) == (b.subject, b.vertices)) {
+        let value = |name: &str, decimals: usize| {
+            let row = all.iter().find(|row| row.quantity == name);
+            row.map_or_else(|| "–".to_owned(), |row| format!("{:.decimals$}", row.best))
+        };
+        if all.iter().any(|row| row.quantity == SERIAL) {
+            table.row([
+                all[0].subject.to_owned(),
+                all[0].vertices.to_string(),
+                value("parallel part", 2),
+                value(SERIAL, 3),
+                value("barriers", 0),
+                value("runs", 0),
+                value("bound of 64 threads, serial", 1),
+                value("bound of 64 threads", 1),
+            ]);
+        }
+    }
+    let team = |name: &str| rows.iter().find(|row| (row.subject, row.quantity) == ("team", name));
+    let meeting = match (team("barrier"), team("run")) {
+        (Some(barrier), Some(run)) => format!(
+            "with {} threads here a barrier takes {:.2} µs and a run {:.1} µs (best; median {:.2} and {:.1}), with 64 taken as {:.0} times that",
+            barrier.threads,
+            barrier.best,
+            run.best,
+            barrier.median,
+            run.median,
+            64.0 / barrier.threads as f64
+        ),
+        _ => "what meeting costs is not known on one core".to_owned(),
+    };
+    say(format_args!(
+        "\n{table}\n\n  parallel, serial: a frame inside and outside of runs of the team, mean of up to {} frames; barriers and runs: a frame\n  \
+         64 threads: (S + P)/(S + P/64), the bound by the serial part, and with what barriers and runs cost\n  {meeting}",
+        rows.iter().filter(|row| row.quantity == SERIAL).map(|row| row.count).max().unwrap_or(0)
     ))
 }
 

@@ -33,8 +33,10 @@ impl Item {
         let mut settings = Vec::new();
         for part in parts {
             let key = part.split_once('=').map_or(part, |(key, _)| key).trim();
-            let is_key = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-            if !is_key || key == "kind" || !part.contains('=') {
+            let is_word =
+                |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+            // Some stand in a table of their own: quality.motion.
+            if !key.split('.').all(is_word) || key == "kind" || !part.contains('=') {
                 return refuse(&format!(
                     "{part:?} is no setting of a solver; write KEY=VALUE, for example substeps=40"
                 ));
@@ -104,6 +106,15 @@ mod tests {
     }
 
     #[test]
+    fn a_setting_may_stand_in_a_table() {
+        let text = format!("solver = {{ kind = \"auto\", quality = {{ max_strain = 0.05 }} }}\n{PROBE}");
+        let solver = scene("auto:quality.motion=0.02", &text).solver;
+        let number = |key| solver.settings.get(key);
+        assert_eq!(number("quality.motion"), Some(Setting::Number(0.02)));
+        assert_eq!(number("quality.max_strain"), Some(Setting::Number(0.05)), "that of the scene");
+    }
+
+    #[test]
     fn a_label_is_what_was_typed_or_given() {
         let label = |text: &str| Item::parse("--solvers", text).map(|item| item.label).ok();
         assert_eq!(label("xpbd").as_deref(), Some("xpbd"));
@@ -111,8 +122,19 @@ mod tests {
         assert_eq!(label("rough draft=xpbd:substeps=4").as_deref(), Some("rough draft"));
         let bare = ["xpbd:substeps=4", "a=xpbd", "a=xpbd:substeps=4"].map(Item::without_label);
         assert_eq!(bare, ["xpbd:substeps=4", "xpbd", "xpbd:substeps=4"]);
-        for wrong in ["", "=xpbd", "a=", "xpbd:", "xpbd:substeps", "xpbd:kind=pbd", "xpbd:a.b=1", "xpbd:substeps=", "5"]
-        {
+        for wrong in [
+            "",
+            "=xpbd",
+            "a=",
+            "xpbd:",
+            "xpbd:substeps",
+            "xpbd:kind=pbd",
+            "xpbd:a.b=1",
+            "auto:quality.=1",
+            "auto:.motion=1",
+            "xpbd:substeps=",
+            "5",
+        ] {
             assert_eq!(label(wrong), None, "{wrong}");
         }
     }

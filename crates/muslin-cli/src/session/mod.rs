@@ -272,6 +272,7 @@ impl Session {
         let warnings = [
             self.strain_warning(),
             self.quality_warning(),
+            self.motion_warning(),
             self.stability_warning(),
             self.convergence_warning(),
             self.cut_warning(),
@@ -357,6 +358,19 @@ impl Session {
             percent(limit, 1),
             count(strained, "frame"),
             percent(worst, 1)
+        ))
+    }
+
+    /// How far from the converged motion a solver that holds a distance was when the run ended, if that is farther.
+    fn motion_warning(&self) -> Option<String> {
+        let limit = self.plan.scene.solver.settings.number("quality.motion")?;
+        let (frames, last) = self.report.astray(limit)?;
+        Some(format!(
+            "the estimated distance to the converged motion is {} of the cloth's size at the end, and was above quality.motion ({}) in {}: more \
+             substeps did not bring it below, or the run was too short for them; raise solver.quality.motion if that is near enough",
+            percent(last, 2),
+            percent(limit, 2),
+            count(frames, "frame")
         ))
     }
 

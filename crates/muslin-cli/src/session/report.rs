@@ -271,6 +271,14 @@ impl Report {
         Some((cut().count(), cut().next()?.frame, most))
     }
 
+    /// In how many frames the estimated distance to the converged motion was above `limit`, and what it is in the last, if it is above there
+    /// too: a solver that holds a distance needs a while to find out how.
+    pub(crate) fn astray(&self, limit: f64) -> Option<(usize, f64)> {
+        let is_far = |motion: &f64| *motion > limit;
+        let last = self.frames.last()?.motion.filter(is_far)?;
+        Some((self.frames.iter().filter_map(|frame| frame.motion).filter(is_far).count(), last))
+    }
+
     /// Seconds that all steps took together.
     pub(crate) fn step_seconds(&self) -> f64 {
         1e-3 * self.frames.iter().map(|frame| frame.wall_ms).sum::<f64>()
@@ -382,6 +390,18 @@ pub(super) mod tests {
         assert_eq!(report.cut(), None, "none");
         (report.frames[1].cut_vertices, report.frames[3].cut_vertices) = (7, 2);
         assert_eq!(report.cut(), Some((2, 2, 7)), "frames, the first, the most");
+    }
+
+    #[test]
+    fn a_motion_is_astray_if_it_ends_so() {
+        let mut report = sample(&[1.0; 4]);
+        assert_eq!(report.astray(0.01), None, "a solver that knows nothing about it");
+        let mut astray = |motions: [Option<f64>; 4]| {
+            report.frames.iter_mut().zip(motions).for_each(|(frame, motion)| frame.motion = motion);
+            report.astray(0.01)
+        };
+        assert_eq!(astray([None, Some(0.03), Some(0.02), Some(0.01)]), None, "found the way");
+        assert_eq!(astray([None, Some(0.01), Some(0.03), Some(0.02)]), Some((2, 0.02)));
     }
 
     #[test]

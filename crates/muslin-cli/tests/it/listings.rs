@@ -164,8 +164,15 @@ fn a_bench_measures_and_writes_its_table() {
     let answer: Value = serde_json::from_str(&said.out).expect("one object");
     assert_eq!(answer["machine"]["version"], env!("CARGO_PKG_VERSION"));
     let rows = answer["rows"].as_array().expect("rows");
-    for subject in ["setup", "distance", "isometric", "dihedral"] {
+    for subject in
+        ["setup", "distance", "isometric", "dihedral", "xpbd", "auto", "explicit", "vbd", "xpbd, self-contact"]
+    {
         assert!(rows.iter().any(|row| row["subject"] == subject), "{subject}");
+    }
+    let solvers_of = |subject: &str| rows.iter().filter(|row| row["subject"] == subject).count();
+    if cfg!(target_os = "linux") {
+        let solvers = muslin::solver::SOLVERS.len() + 1;
+        assert_eq!([solvers_of("memory"), solvers_of("memory, peak")], [solvers, solvers], "and self-contact");
     }
     assert!(rows.iter().all(|row| row["best"].as_f64().is_some_and(|best| best >= 0.0)), "{rows:?}");
     let csv = place.text("results/here.csv");

@@ -116,6 +116,21 @@ fn the_motion_is_that_of_the_scene_and_of_its_exported_text() {
     assert_ne!(reset["hash"], expected, "and not to that of the first one");
 }
 
+/// A name with a dot is a key of an inner table: so it is shown, and so it is set.
+#[test]
+fn settings_in_an_inner_table_are_shown_and_set() {
+    let mut live = sheet();
+    let solver = |reply: &Value| reply["scene"]["values"]["solver"].clone();
+    let chosen = done(&mut live, json!({ "do": "set", "sets": ["solver.kind=auto"] }));
+    let expected = json!({ "kind": "auto", "quality": { "max_strain": 0.01, "motion": 0.01 } });
+    assert_eq!(solver(&chosen), expected);
+    let set = done(&mut live, json!({ "do": "set", "sets": ["solver.quality.max_strain=0.05"] }));
+    assert_eq!(solver(&set), json!({ "kind": "auto", "quality": { "max_strain": 0.05, "motion": 0.01 } }));
+    let refused = call(&mut live, json!({ "do": "set", "sets": ["solver.quality.max_strain=2"] }));
+    assert_eq!(refused["findings"][0]["place"], "solver.quality.max_strain", "{refused}");
+    advance(&mut live, 1);
+}
+
 #[test]
 fn a_grab_takes_a_vertex_along_and_a_release_lets_it_fall() {
     let mut live = sheet();

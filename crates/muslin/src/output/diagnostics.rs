@@ -81,7 +81,7 @@ impl Diagnostics {
 }
 
 /// |length / rest length − 1| of an edge.
-pub(super) fn edge_strain(x: &[Vec3<f64>], [a, b]: [u32; 2], rest: f64) -> f64 {
+pub(crate) fn edge_strain(x: &[Vec3<f64>], [a, b]: [u32; 2], rest: f64) -> f64 {
     ((x[b as usize] - x[a as usize]).norm() / rest - 1.0).abs()
 }
 

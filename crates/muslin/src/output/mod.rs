@@ -5,3 +5,4 @@ pub mod fields;
 pub mod memory;
 
 pub use diagnostics::Diagnostics;
+pub(crate) use diagnostics::edge_strain;

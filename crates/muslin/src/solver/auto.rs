@@ -29,12 +29,17 @@
 //!
 //! `residual` in the report: as for `xpbd`. `iterations`: those of all that was computed for a frame.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::frame::sharing;
 use super::position_based::{Help, Plan, PositionBased};
 use super::{Context, MOST_SUBSTEPS, Need, Quality, Solver, SolverKind, Stages, StepError, StepReport, explicit, xpbd};
 use crate::math::Vec3;
 use crate::model::Model;
+use crate::output::edge_strain;
 use crate::parameter::{Entry, Kind, Parameter, Setting, Settings};
 use crate::state::State;
+use crate::topology::is_flat;
 
 /// The scene's `auto`.
 pub const KIND: SolverKind = SolverKind {
@@ -51,11 +56,14 @@ pub const KIND: SolverKind = SolverKind {
     needs: Need::Constraints,
 };
 
+/// Both, where a scene says nothing.
+const QUALITY: f64 = 0.01;
+
 const STRAIN: Parameter = Parameter {
     name: "quality.max_strain",
     unit: "",
     kind: Kind::Number { min: 1e-4, max: 1.0 },
-    default: Some(Setting::Number(0.01)),
+    default: Some(Setting::Number(QUALITY)),
     meaning: "strain, either way, that edges are left with at most, whatever the material",
 };
 
@@ -63,7 +71,7 @@ const MOTION: Parameter = Parameter {
     name: "quality.motion",
     unit: "",
     kind: Kind::Number { min: 1e-4, max: 0.5 },
-    default: Some(Setting::Number(0.01)),
+    default: Some(Setting::Number(QUALITY)),
     meaning: "distance to the converged motion after half a second, as a part of the cloth's size",
 };
 
@@ -257,13 +265,13 @@ impl Start {
         // Where a hand or the wind pulls, the weight is a measure of that too.
         let is_stiff = model.cloths.iter().all(|cloth| cloth.mass * gravity <= 0.25 * allowed * cloth.stiffness);
         let is_taut = model.cloths.iter().all(|cloth| cloth.slack == 0.0);
-        let is_flat = model.cloths.iter().all(super::reach::is_flat);
+        let is_flat = model.cloths.iter().all(|cloth| is_flat(&cloth.mesh));
         let step = motion / (SLOWNESS * (gravity / size.max(1e-9)).sqrt());
         let with_ropes = substeps_of(dt, step);
-        let has_limit = model.cloths.iter().all(|cloth| cloth.stiffness.is_finite() && cloth.slack == 0.0);
+        let is_rigid = model.cloths.iter().any(|cloth| cloth.stiffness.is_infinite());
         let without = || {
             // A rigid or a slack spring has no force at rest.
-            let stable = explicit::undamped_step(model, dt).filter(|_| has_limit);
+            let stable = explicit::undamped_step(model, dt).filter(|_| is_taut && !is_rigid);
             stable.map_or(RIGID_SUBSTEPS, |stable| substeps_of(dt, BEYOND_STABLE * stable))
         };
         let give = if is_stiff && is_taut { 0.0 } else { max_strain };
@@ -283,8 +291,8 @@ fn substeps_of(dt: f64, step: f64) -> u32 {
 
 impl Auto {
     fn new(settings: &Settings) -> Self {
-        let number = |parameter: &Parameter, default| settings.number(parameter.name).unwrap_or(default);
-        Self { max_strain: number(&STRAIN, 0.01), motion: number(&MOTION, 0.01), engines: None }
+        let number = |parameter: &Parameter| settings.number(parameter.name).unwrap_or(QUALITY);
+        Self { max_strain: number(&STRAIN), motion: number(&MOTION), engines: None }
     }
 
     fn engines(&mut self, model: &Model, dt: f64) -> &mut Engines {
@@ -339,7 +347,6 @@ impl Solver for Auto {
         report.quality = Some(Quality {
             long_range: u64::try_from(engines.main.long_range_count()).unwrap_or(u64::MAX),
             motion: memory.known_distance().map(|distance| distance / start.size.max(f64::MIN_POSITIVE)),
-            is_settled: memory.is_settled,
         });
         if memory.frame >= frames {
             memory.conclude(frames, AIM * motion * start.size, (start.substeps, start.most()));
@@ -407,7 +414,7 @@ impl Engines {
             };
             stages.add(&report.stages);
             iterations += report.iterations;
-            let strain = largest_strain(context.model, &state.positions);
+            let strain = largest_strain(context, &state.positions);
             let is_in_vain = factor >= MOST_REPEATED || factor > 2 && strain > STRAIN_GAIN * strain_before;
             if strain <= max_strain || is_in_vain || memory.patience > 0 {
                 let is_given_up = strain > max_strain && is_in_vain;
@@ -445,10 +452,16 @@ fn distance(a: &[Vec3<f64>], b: &[Vec3<f64>]) -> f64 {
 }
 
 /// Of all edges, either way.
-fn largest_strain(model: &Model, positions: &[Vec3<f64>]) -> f64 {
-    let strain =
-        |&([a, b], rest): &([u32; 2], f64)| ((positions[b as usize] - positions[a as usize]).norm() / rest - 1.0).abs();
-    model.edges.iter().map(strain).fold(0.0, f64::max)
+fn largest_strain(context: &Context<'_>, positions: &[Vec3<f64>]) -> f64 {
+    let edges = &context.model.edges;
+    let largest = AtomicU64::new(0);
+    context.team.run(sharing(context, positions.len()), |worker| {
+        let share = edges[worker.share(0..edges.len())].iter();
+        let strain = share.map(|&(edge, rest)| edge_strain(positions, edge, rest)).fold(0.0, f64::max);
+        // Numbers that are not negative have the order of their bits, and a maximum has no order at all.
+        largest.fetch_max(strain.to_bits(), Ordering::Relaxed);
+    });
+    f64::from_bits(largest.into_inner())
 }
 
 #[cfg(test)]

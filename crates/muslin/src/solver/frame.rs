@@ -5,6 +5,7 @@
 #![allow(unsafe_code, reason = "opens the particle arrays to the team; see `Arrays::open`")]
 
 use std::ops::Range;
+use std::sync::atomic::{self, AtomicUsize};
 
 use super::particle::Moving;
 use super::script::{Obstacle, Script};
@@ -62,17 +63,13 @@ impl<R: Real> Frame<R> {
     /// numbers the arms of each term take.
     pub(super) fn load(
         &mut self,
-        model: &Model,
+        context: &Context<'_>,
         state: &State,
         (dt, substeps): (f64, u32),
         arm_counts: impl Iterator<Item = usize>,
     ) {
-        self.origins.clone_from(&state.positions);
-        self.particles.clear();
-        self.particles.extend(model.inverse_masses.iter().map(|&w| Particle::new(Vec3::ZERO, R::from_f64(w))));
-        self.previous.clone_from(&self.particles);
-        self.velocities.clear();
-        self.velocities.extend(state.velocities.iter().map(|v| Particle::vector(v.cast())));
+        let model = context.model;
+        self.load_vertices(context, state);
         self.pushes.resize(if model.wind.is_some() { model.triangles.len() } else { 0 }, Push::default());
         let has_fine_bodies = !model.contact_edges.stencils.is_empty();
         self.facings.resize(if has_fine_bodies { state.positions.len() } else { 0 }, Facing::default());
@@ -91,6 +88,29 @@ impl<R: Real> Frame<R> {
             separation.begin(model, &state.positions, state.time);
             self.kept.clone_from(&self.particles);
         }
+    }
+
+    fn load_vertices(&mut self, context: &Context<'_>, state: &State) {
+        let count = state.positions.len();
+        self.origins.resize(count, Vec3::ZERO);
+        for particles in [&mut self.particles, &mut self.previous, &mut self.velocities] {
+            particles.resize(count, Particle::vector(Vec3::ZERO));
+        }
+        // SAFETY: a worker sets those of its share of the vertices, and gets none.
+        let origins = unsafe { Shared::new(&mut self.origins) };
+        // SAFETY: as above.
+        let [particles, previous, velocities] = unsafe {
+            [Shared::new(&mut self.particles), Shared::new(&mut self.previous), Shared::new(&mut self.velocities)]
+        };
+        context.team.run(sharing(context, count), |worker| {
+            for i in worker.share(0..count) {
+                origins.set(i, state.positions[i]);
+                let particle = Particle::new(Vec3::ZERO, R::from_f64(context.model.inverse_masses[i]));
+                particles.set(i, particle);
+                previous.set(i, particle);
+                velocities.set(i, Particle::vector(state.velocities[i].cast()));
+            }
+        });
     }
 
     /// Whether [`separate`](Self::separate) has to be called after each substep.
@@ -197,10 +217,9 @@ impl<R: Real> Frame<R> {
         (Substep::new(model, origins, step), arrays, script, first_arms)
     }
 
-    /// The first vertex with a number that is not finite.
-    pub(super) fn non_finite(&self) -> Option<usize> {
-        let bad = |(x, v): (&Particle<R>, &Particle<R>)| !x.xyz().is_finite() || !v.xyz().is_finite();
-        self.particles.iter().zip(&self.velocities).position(bad)
+    /// The first vertex of a range with a number that is not finite.
+    pub(super) fn non_finite(&self, mut range: Range<usize>) -> Option<usize> {
+        range.find(|&i| !self.particles[i].xyz().is_finite() || !self.velocities[i].xyz().is_finite())
     }
 
     /// In m/s.
@@ -208,16 +227,41 @@ impl<R: Real> Frame<R> {
         self.velocities[vertex].xyz().cast()
     }
 
-    /// Copies the vertices back into the state.
-    pub(super) fn store(&self, state: &mut State, dt: f64) {
-        for ((x, origin), p) in state.positions.iter_mut().zip(&self.origins).zip(&self.particles) {
-            *x = *origin + p.xyz().cast();
+    /// Copies the vertices back into the state, if all of them are finite.
+    pub(super) fn store(&self, context: &Context<'_>, state: &mut State, dt: f64) -> Result<(), StepError> {
+        let count = self.particles.len();
+        let first_bad = AtomicUsize::new(count);
+        // SAFETY: a worker sets those of its share of the vertices, and gets none.
+        let [positions, velocities] =
+            unsafe { [Shared::new(&mut state.positions), Shared::new(&mut state.velocities)] };
+        context.team.run(sharing(context, count), |worker| {
+            let share = worker.share(0..count);
+            if let Some(bad) = self.non_finite(share.clone()) {
+                first_bad.fetch_min(bad, atomic::Ordering::Relaxed);
+            }
+            // On an error the state is as it was.
+            worker.barrier();
+            if first_bad.load(atomic::Ordering::Relaxed) == count {
+                for i in share {
+                    positions.set(i, self.origins[i] + self.particles[i].xyz().cast());
+                    velocities.set(i, self.velocities[i].xyz().cast());
+                }
+            }
+        });
+        match first_bad.into_inner() {
+            bad if bad < count => Err(StepError::non_finite(context.model, bad)),
+            _ => {
+                state.time += dt;
+                Ok(())
+            }
         }
-        for (v, w) in state.velocities.iter_mut().zip(&self.velocities) {
-            *v = w.xyz().cast();
-        }
-        state.time += dt;
     }
+}
+
+/// How many threads to use for a pass over so many vertices that is a run of its own: fewer are passed sooner than a large team is called.
+pub(super) fn sharing(context: &Context<'_>, count: usize) -> usize {
+    const FEW: usize = 65_536;
+    if count < FEW { 1 } else { context.threads }
 }
 
 /// The arrays of a frame, open to the team.
@@ -393,9 +437,7 @@ impl<'a, R: Real> Substep<'a, R> {
 
     /// The pinned vertices of a share.
     pub(super) fn pinned(&self, share: Range<usize>) -> impl Iterator<Item = &'a Pinned> {
-        let pinned = &self.model.pinned;
-        let first = pinned.partition_point(|p| (p.vertex as usize) < share.start);
-        pinned[first..].iter().take_while(move |p| (p.vertex as usize) < share.end)
+        self.model.pinned_in(share)
     }
 
     /// Puts the pinned vertices of a share where their paths lead, and lets go of those that are released.

@@ -125,8 +125,6 @@ pub struct Quality {
     pub long_range: u64,
     /// The estimated distance to the converged motion after half a second, as a part of the cloth's size, once there is an estimate.
     pub motion: Option<f64>,
-    /// Whether more substeps did not bring it closer.
-    pub is_settled: bool,
 }
 
 /// Seconds in each stage of a step.

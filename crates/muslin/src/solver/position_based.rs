@@ -93,6 +93,7 @@ const LIMIT_ROUNDS: usize = 16;
 const LIMIT_RELAXATION: f64 = 1.6;
 
 /// The terms of a [`Help`], which follow from the model.
+#[derive(Default)]
 struct Helpers {
     reach: Option<Reach>,
     /// Every edge, rigid beyond the limit.
@@ -177,14 +178,11 @@ where
 {
     fn advance(&mut self, context: &Context<'_>, state: &mut State, dt: f64) -> Result<StepReport, StepError> {
         let start = context.clock.seconds();
-        self.load(context.model, state, dt, context.team.is_wide());
+        self.load(context, state, dt);
         let loaded = context.clock.seconds();
         let (mut stages, residual) = self.run(context, dt)?;
         let solved = context.clock.seconds();
-        if let Some(vertex) = self.frame.non_finite() {
-            return Err(StepError::non_finite(context.model, vertex));
-        }
-        self.frame.store(state, dt);
+        self.frame.store(context, state, dt)?;
         stages.update += (loaded - start) + (context.clock.seconds() - solved);
         let Plan { substeps, iterations } = self.plan;
         Ok(StepReport {
@@ -233,12 +231,13 @@ where
         reach.map_or(0, |reach| reach.tether_count() + reach.ropes.iter().map(|t| t.element_count()).sum::<usize>())
     }
 
-    fn load(&mut self, model: &Model, state: &State, dt: f64, is_wide: bool) {
+    fn load(&mut self, context: &Context<'_>, state: &State, dt: f64) {
+        let (model, is_wide) = (context.model, context.team.is_wide());
         let helpers = self.helpers.get_or_insert_with(|| Arc::new(Helpers::new(self.help, model)));
         self.tether_arms.resize(helpers.reach.as_ref().map_or(0, Reach::tether_count), Arm::default());
         let terms = model.terms.iter().map(|term| &**term).chain(helpers.terms());
         let arm_counts = terms.map(|term| Place::<R>::arm_count(term, is_wide));
-        self.frame.load(model, state, (dt, self.plan.substeps), arm_counts);
+        self.frame.load(context, state, (dt, self.plan.substeps), arm_counts);
         self.first_multipliers.clear();
         let mut multipliers = 0;
         for term in &model.terms {
@@ -279,7 +278,7 @@ where
         let multipliers = unsafe { Shared::new(&mut self.multipliers) };
         // SAFETY: set at the start of a frame, got after a barrier.
         let tether_arms = unsafe { Shared::new(&mut self.tether_arms) };
-        let none = Helpers { reach: None, limit: None };
+        let none = Helpers::default();
         let helpers = self.helpers.as_deref().unwrap_or(&none);
         let help_arms = &first_arms[model.terms.len()..];
         let rope_count = helpers.reach.as_ref().map_or(0, |reach| reach.ropes.len());
@@ -289,30 +288,26 @@ where
         context.team.run(context.threads, |worker| {
             let mut stages = Stages::default();
             let mut watch = Stopwatch::new(context.clock, worker.leads());
-            let sweep = |term: usize, iteration: u32, keep: bool| Sweep {
-                particles: arrays.particles,
-                previous: arrays.previous,
-                origins: substep.origins,
-                arms: arrays.arms,
-                first_arm: first_arms[term],
-                multipliers: keep.then_some(multipliers),
-                first_multiplier: first_multipliers[term],
-                first: iteration == 0,
-                step,
-                iterations,
-            };
             // Rigid constraints need no multipliers.
-            let helping = |term: usize| Sweep {
+            let rigid = Sweep {
                 particles: arrays.particles,
                 previous: arrays.previous,
                 origins: substep.origins,
                 arms: arrays.arms,
-                first_arm: help_arms[term],
+                first_arm: 0,
                 multipliers: None,
                 first_multiplier: 0,
                 first: true,
                 step,
                 iterations,
+            };
+            let helping = |term: usize| Sweep { first_arm: help_arms[term], ..rigid };
+            let sweep = |term: usize, iteration: u32, keep: bool| Sweep {
+                first_arm: first_arms[term],
+                multipliers: keep.then_some(multipliers),
+                first_multiplier: first_multipliers[term],
+                first: iteration == 0,
+                ..rigid
             };
             // Sweeps over all edges until none is beyond the limit.
             let hold = |limit: &Limit| {

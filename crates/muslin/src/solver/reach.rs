@@ -13,7 +13,6 @@
 //!
 //! A sheet of 64 × 64 vertices and 25 kN/m, hung by two corners, is 6 cm (root mean square) from the converged motion after half a second of 40 substeps a frame
 //! without them, 1.6 cm with ropes, 0.8 cm with tethers, 0.7 cm with both, and at 128 × 128 vertices still 0.7 cm.
-#![allow(unsafe_code, reason = "opens the arms to the team")]
 
 use std::ops::Range;
 
@@ -156,11 +155,6 @@ impl<R: Real> Arm<R> {
         let excess = self.excess + change / (length + self.length);
         if excess > R::ZERO && length > R::ZERO { u - line * (excess / length) } else { u }
     }
-}
-
-/// Whether a cloth can have ropes and tethers.
-pub(super) fn is_flat(cloth: &Cloth) -> bool {
-    Chart::new(&cloth.mesh, &Topology::build(&cloth.mesh)).is_some()
 }
 
 /// A rope: rigid beyond its length, nothing below.

@@ -6,7 +6,11 @@
 //!     solve      the scheme: from xⁿ and y to x and v
 //!     collide    vertices out of the colliders, with friction
 //! ```
+//!
+//! Prediction and collision of large cloths are shared among the threads, each of which has vertices of its own. What copies positions from frame to frame is not.
+#![allow(unsafe_code, reason = "opens the vertices to the team")]
 
+use super::frame::sharing;
 use super::script::{Obstacle, Script};
 use super::separation::Separation;
 use super::{Context, Solver, Stages, StepError, StepReport, Stopwatch};
@@ -15,6 +19,7 @@ use crate::force::Push;
 use crate::math::Vec3;
 use crate::model::Model;
 use crate::motion::Pose;
+use crate::parallel::Shared;
 use crate::state::State;
 
 /// How a solver makes one substep.
@@ -90,57 +95,87 @@ impl Motion {
     }
 
     /// Damping, wind and gravity, then y; pins where their paths lead.
-    fn predict(&mut self, model: &Model, step: f64, pin_poses: &[Option<Pose>]) {
-        self.start_velocities.clone_from(&self.velocities);
-        if let Some(wind) = &model.wind {
-            for (push, triangle) in self.pushes.iter_mut().zip(&model.triangles) {
-                let corners = triangle.map(|v| v as usize);
-                *push = wind.push(corners.map(|v| self.positions[v]), corners.map(|v| self.velocities[v]));
+    fn predict(&mut self, context: &Context<'_>, step: f64, pin_poses: &[Option<Pose>]) {
+        let model = context.model;
+        // SAFETY: a worker gets and sets those of its share of the vertices, and sets the pushes of its share of the triangles. Only these are got of others, after a
+        // barrier, and positions and velocities for them, before it.
+        let pushes = unsafe { Shared::new(&mut self.pushes) };
+        // SAFETY: as above.
+        let [positions, velocities, start_velocities, previous, predicted] = unsafe {
+            [
+                Shared::new(&mut self.positions),
+                Shared::new(&mut self.velocities),
+                Shared::new(&mut self.start_velocities),
+                Shared::new(&mut self.previous),
+                Shared::new(&mut self.predicted),
+            ]
+        };
+        // SAFETY: as above.
+        let inverse_masses = unsafe { Shared::new(&mut self.inverse_masses) };
+        context.team.run(sharing(context, positions.len()), |worker| {
+            if let Some(wind) = &model.wind {
+                for t in worker.share(0..pushes.len()) {
+                    let corners = model.triangles[t].map(|v| v as usize);
+                    pushes.set(t, wind.push(corners.map(|v| positions.get(v)), corners.map(|v| velocities.get(v))));
+                }
+                worker.barrier();
             }
-            for (i, v) in self.velocities.iter_mut().enumerate() {
-                let around = model.vertex_triangles.of(i as u32).iter();
-                let push = around.fold(Push::default(), |sum, &t| sum.plus(self.pushes[t as usize]));
-                *v += push.velocity_step(self.inverse_masses[i], step);
+            for cloth in &model.cloths {
+                let decay = libm::exp(-cloth.damping * step);
+                let share = worker.share(cloth.vertices.clone());
+                for i in share.clone() {
+                    let (x, start) = (positions.get(i), velocities.get(i));
+                    let mut v = start;
+                    if model.wind.is_some() {
+                        let around = model.vertex_triangles.of(i as u32).iter();
+                        let push = around.fold(Push::default(), |sum, &t| sum.plus(pushes.get(t as usize)));
+                        v += push.velocity_step(inverse_masses.get(i), step);
+                    }
+                    v = v * decay + model.gravity * step;
+                    start_velocities.set(i, start);
+                    previous.set(i, x);
+                    velocities.set(i, v);
+                    predicted.set(i, x + v * step);
+                }
+                for pinned in model.pinned_in(share) {
+                    let i = pinned.vertex as usize;
+                    if let Some(pose) = &pin_poses[pinned.pin as usize] {
+                        let target = pose.apply(model.initial_positions[i]);
+                        velocities.set(i, (target - positions.get(i)) * (1.0 / step));
+                        positions.set(i, target);
+                        predicted.set(i, target);
+                        inverse_masses.set(i, 0.0);
+                    } else {
+                        inverse_masses.set(i, model.inverse_masses[i]);
+                    }
+                }
             }
-        }
-        self.previous.clone_from(&self.positions);
-        for cloth in &model.cloths {
-            let decay = libm::exp(-cloth.damping * step);
-            for i in cloth.vertices.clone() {
-                self.velocities[i] = self.velocities[i] * decay + model.gravity * step;
-                self.predicted[i] = self.positions[i] + self.velocities[i] * step;
-            }
-        }
-        for pinned in &model.pinned {
-            let i = pinned.vertex as usize;
-            if let Some(pose) = &pin_poses[pinned.pin as usize] {
-                let target = pose.apply(model.initial_positions[i]);
-                self.velocities[i] = (target - self.positions[i]) * (1.0 / step);
-                self.positions[i] = target;
-                self.predicted[i] = target;
-                self.inverse_masses[i] = 0.0;
-            } else {
-                self.inverse_masses[i] = model.inverse_masses[i];
-            }
-        }
+        });
     }
 
     /// Vertices out of the bodies: the velocity changes by what the position does.
-    fn collide(&mut self, model: &Model, obstacles: &[Obstacle], step: f64) {
-        for i in 0..self.positions.len() {
-            if self.inverse_masses[i] == 0.0 {
-                continue;
-            }
-            for obstacle in obstacles {
-                let (x, previous) = (self.positions[i], self.previous[i]);
-                if let Some(touch) = obstacle.touch(x, || previous, model.thickness, step) {
-                    let (moved, lifted) = contact::project(&touch, x, previous);
-                    self.velocities[i] += ((moved - x) - (lifted - previous)) * (1.0 / step);
-                    self.positions[i] = moved;
-                    self.previous[i] = lifted;
+    fn collide(&mut self, context: &Context<'_>, obstacles: &[Obstacle], step: f64) {
+        if obstacles.is_empty() {
+            return;
+        }
+        let (thickness, inverse_masses) = (context.model.thickness, &self.inverse_masses);
+        // SAFETY: a worker gets and sets those of its share of the vertices.
+        let [positions, velocities, previous] = unsafe {
+            [Shared::new(&mut self.positions), Shared::new(&mut self.velocities), Shared::new(&mut self.previous)]
+        };
+        context.team.run(sharing(context, positions.len()), |worker| {
+            for i in worker.share(0..positions.len()).filter(|&i| inverse_masses[i] != 0.0) {
+                for obstacle in obstacles {
+                    let (x, before) = (positions.get(i), previous.get(i));
+                    if let Some(touch) = obstacle.touch(x, || before, thickness, step) {
+                        let (moved, lifted) = contact::project(&touch, x, before);
+                        velocities.set(i, velocities.get(i) + ((moved - x) - (lifted - before)) * (1.0 / step));
+                        positions.set(i, moved);
+                        previous.set(i, lifted);
+                    }
                 }
             }
-        }
+        });
     }
 }
 
@@ -163,7 +198,7 @@ impl Motion {
             *v -= *lift * (1.0 / step);
         }
         self.take(separation, step);
-        self.collide(context.model, obstacles, step);
+        self.collide(context, obstacles, step);
         separation.end.clone_from(&self.positions);
         separation.hold(context)?;
         self.take(separation, step);
@@ -203,6 +238,7 @@ impl<S: Scheme> Stepped<S> {
         motion.positions.clone_from(&state.positions);
         motion.velocities.clone_from(&state.velocities);
         motion.previous.clone_from(&state.positions);
+        motion.start_velocities.clone_from(&state.velocities);
         motion.predicted.clone_from(&state.positions);
         motion.inverse_masses.clone_from(&model.inverse_masses);
         motion.pushes.resize(if model.wind.is_some() { model.triangles.len() } else { 0 }, Push::default());
@@ -240,12 +276,12 @@ impl<S: Scheme> Solver for Stepped<S> {
         for s in 0..self.substeps {
             let obstacles = self.script.obstacles(s as usize);
             self.scheme.begin(&self.motion);
-            self.motion.predict(model, step, self.script.pin_poses(s as usize));
+            self.motion.predict(context, step, self.script.pin_poses(s as usize));
             watch.lap(&mut stages.predict);
             let substep = Substep { context, model, obstacles, step, time: state.time + step * f64::from(s) };
             let outcome = self.scheme.step(&substep, &mut self.motion)?;
             watch.lap(&mut stages.solve);
-            self.motion.collide(model, obstacles, step);
+            self.motion.collide(context, obstacles, step);
             if let Some(separation) = &mut self.separation {
                 self.motion.separate(separation, context, (obstacles, self.script.time_after(s as usize)), step)?;
             }

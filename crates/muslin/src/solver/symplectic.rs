@@ -131,21 +131,18 @@ impl Solver for Symplectic {
         }
         let limit = self.limit(context, state, step);
         let arm_counts = self.pulls.iter().map(|pull| pull.stream.arm_count());
-        self.frame.load(context.model, state, (dt, self.substeps), arm_counts);
+        self.frame.load(context, state, (dt, self.substeps), arm_counts);
         self.moving.resize(state.positions.len(), Moving::default());
         let loaded = context.clock.seconds();
         let mut stages = self.run(context, step)?;
         let solved = context.clock.seconds();
         if step > limit {
             let leaps = diverged(context.model, |vertex| self.frame.velocity(vertex), step);
-            if let Some(vertex) = leaps.or_else(|| self.frame.non_finite()) {
+            if let Some(vertex) = leaps.or_else(|| self.frame.non_finite(0..state.positions.len())) {
                 return Err(StepError::unstable(context.model, vertex, step, limit, self.substeps));
             }
         }
-        if let Some(vertex) = self.frame.non_finite() {
-            return Err(StepError::non_finite(context.model, vertex));
-        }
-        self.frame.store(state, dt);
+        self.frame.store(context, state, dt)?;
         stages.update += (loaded - start) + (context.clock.seconds() - solved);
         Ok(StepReport {
             substeps: self.substeps,

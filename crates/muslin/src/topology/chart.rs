@@ -40,9 +40,6 @@ impl<'a> Chart<'a> {
             }
         }
         let mut chart = Self { topology, triangles: &mesh.triangles, points, beyond, is_convex: false };
-        if chart.triangles.iter().any(|t| chart.doubled_area(*t) <= 0.0) {
-            return None;
-        }
         chart.is_convex = chart.find_convex();
         Some(chart)
     }
@@ -65,12 +62,7 @@ impl<'a> Chart<'a> {
     }
 
     fn line(&self, a: u32, b: u32) -> [f64; 2] {
-        let [a, b] = [a, b].map(|v| self.points[v as usize]);
-        [b[0] - a[0], b[1] - a[1]]
-    }
-
-    fn doubled_area(&self, [a, b, c]: [u32; 3]) -> f64 {
-        cross(self.line(a, b), self.line(a, c))
+        line(&self.points, a, b)
     }
 
     /// A disc whose border turns nowhere inwards.
@@ -128,7 +120,7 @@ impl<'a> Chart<'a> {
                         next = Some(v);
                     }
                 }
-                if side(p) < 0.0 && side(q) > 0.0 && self.doubled_area([at, p, q]) > 0.0 {
+                if side(p) < 0.0 && side(q) > 0.0 && doubled_area(&self.points, [at, p, q]) > 0.0 {
                     through = Some((t, at, [p, q]));
                 }
             }
@@ -174,6 +166,16 @@ impl<'a> Chart<'a> {
     }
 }
 
+/// From one vertex to another.
+fn line(points: &[[f64; 2]], a: u32, b: u32) -> [f64; 2] {
+    let [a, b] = [a, b].map(|v| points[v as usize]);
+    [b[0] - a[0], b[1] - a[1]]
+}
+
+fn doubled_area(points: &[[f64; 2]], [a, b, c]: [u32; 3]) -> f64 {
+    cross(line(points, a, b), line(points, a, c))
+}
+
 fn cross(a: [f64; 2], b: [f64; 2]) -> f64 {
     a[0] * b[1] - a[1] * b[0]
 }
@@ -189,7 +191,12 @@ fn others([a, b, c]: [u32; 3], vertex: u32) -> [u32; 2] {
     }
 }
 
-/// Coordinates in the plane of a mesh, turned so that its first triangle counts as positive; `None` if it has no plane.
+/// Whether a rest shape has a [`Chart`].
+pub(crate) fn is_flat(mesh: &Mesh) -> bool {
+    flatten(mesh).is_some()
+}
+
+/// Coordinates in the plane of a mesh, turned so that triangles count as positive; `None` if it has no plane, or is folded onto itself.
 fn flatten(mesh: &Mesh) -> Option<Vec<[f64; 2]>> {
     use crate::math::Vec3;
     let at = |v: u32| Vec3::<f64>::from(mesh.positions[v as usize]);
@@ -219,7 +226,11 @@ fn flatten(mesh: &Mesh) -> Option<Vec<[f64; 2]>> {
         let d = Vec3::<f64>::from(*x) - origin;
         [d.dot(u), d.dot(v)]
     };
-    has_plane.then(|| mesh.positions.iter().map(place).collect())
+    if !has_plane {
+        return None;
+    }
+    let points: Vec<[f64; 2]> = mesh.positions.iter().map(place).collect();
+    mesh.triangles.iter().all(|t| doubled_area(&points, *t) > 0.0).then_some(points)
 }
 
 #[cfg(test)]
@@ -281,12 +292,12 @@ mod tests {
         let mut bent = grid(4);
         bent.positions[12][1] += 0.1;
         let topology = Topology::build(&bent);
-        assert!(Chart::new(&bent, &topology).is_none());
+        assert!(Chart::new(&bent, &topology).is_none() && !is_flat(&bent));
         let mut folded = grid(4);
         for p in &mut folded.positions {
             p[0] = p[0].abs();
         }
         let topology = Topology::build(&folded);
-        assert!(Chart::new(&folded, &topology).is_none());
+        assert!(Chart::new(&folded, &topology).is_none() && !is_flat(&folded));
     }
 }

@@ -22,7 +22,7 @@ mod hierarchy;
 mod ordering;
 
 pub use adjacency::Adjacency;
-pub(crate) use chart::Chart;
+pub(crate) use chart::{Chart, is_flat};
 pub use coloring::{Coloring, ColoringError, color, color_vertices};
 pub(crate) use hierarchy::coarsen;
 pub use ordering::{Ordering, locality_order};
