@@ -176,7 +176,7 @@ pub(crate) fn rounding(size: f64) -> f64 {
 pub(super) struct Stencil {
     pub(super) x: [Vec3<f64>; 4],
     pub(super) y: [Vec3<f64>; 4],
-    first_count: usize,
+    pub(super) first_count: usize,
 }
 
 /// What a test says of a pair.
@@ -210,10 +210,10 @@ impl Stencil {
         if self.first_count == 1 { Closest::of::<1>(*points).normal } else { Closest::of::<2>(*points).normal }
     }
 
-    /// A direction that certainly separates the pair at the beginning.
-    fn separating_normal(&self) -> Option<Vec3<f64>> {
+    /// A direction that certainly separates the pair at the beginning; that of the closest points, if `known`.
+    fn separating_normal(&self, known: Option<Vec3<f64>>) -> Option<Vec3<f64>> {
         let separates = |n: &Vec3<f64>| gap_along(*n, &self.x, self.first_count) > 0.0;
-        Some(self.normal(&self.x)).filter(separates).or_else(|| {
+        Some(known.unwrap_or_else(|| self.normal(&self.x))).filter(separates).or_else(|| {
             // Rounding has spoilt the direction of closest points; a plain one may do.
             let [a, b, c, d] = self.x;
             let plane = if self.first_count == 1 { (c - b).cross(d - b) } else { (b - a).cross(d - c) };
@@ -231,13 +231,14 @@ impl Stencil {
         gap_along(end, &self.x, self.first_count) > 0.0 && gap_along(end, &self.y, self.first_count) > room
     }
 
-    /// Whether the pair is certainly apart all along, and at the end by `room`, or has not moved.
+    /// Whether the pair is certainly apart all along, and at the end by `room`, or has not moved. The direction of the closest points at the
+    /// beginning need not be found again if it is `known`; it is tried, not trusted.
     #[inline]
-    pub(super) fn test(&self, room: f64) -> Verdict {
+    pub(super) fn test(&self, room: f64, known: Option<Vec3<f64>>) -> Verdict {
         if self.is_apart_along_axis(room) {
             return Verdict::Clear;
         }
-        let Some(n) = self.separating_normal() else { return Verdict::Touching };
+        let Some(n) = self.separating_normal(known) else { return Verdict::Touching };
         if gap_along(n, &self.y, self.first_count) > room || self.x == self.y || self.is_apart_along_end(room) {
             return Verdict::Clear;
         }
@@ -265,7 +266,7 @@ pub fn certify(start: &[Vec3<f64>], end: &[Vec3<f64>], candidates: &Candidates) 
 }
 
 fn certify_pair(stencil: &Stencil) -> Result<(), Verdict> {
-    match stencil.test(0.0) {
+    match stencil.test(0.0, None) {
         Verdict::Clear => Ok(()),
         verdict => Err(verdict),
     }
