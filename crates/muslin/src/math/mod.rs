@@ -16,6 +16,7 @@ mod scalar;
 mod symmetric;
 mod vec3;
 
+pub(crate) use angle::Register;
 pub use dual::Dual;
 pub use each::{array, each, inlined};
 #[cfg(target_arch = "x86_64")]
