@@ -26,13 +26,11 @@
 //! and what is between one and two steps away is measured every other step and not in every one. Should the same step be looked at with another end, of
 //! which v says nothing, ρ is taken from all of them again.
 
-use wide::f32x4;
-
 use super::bvh::{round_down, round_up};
 use super::candidates::Candidates;
 use super::drift::up;
 use super::patches::{MEMBERS, PATCH, Patches};
-use super::points::{Points, SIDE, SLACK, Work};
+use super::points::{Near, Points, SIDE, SLACK, Work, lesser_of};
 use super::side::{Boxes, Side, Span};
 use crate::math::Register;
 
@@ -126,7 +124,7 @@ impl Block {
 
     /// Takes the pairs of two patches that are near each other.
     fn collect(&mut self, all: &Patches, x: &Points, reach: f32, bench: &mut Workbench) {
-        let Workbench { sides: [p, q], triangles, edges } = bench;
+        let Workbench { sides: [p, q], triangles, edges, .. } = bench;
         let is_self = self.patches[0] == self.patches[1];
         let q = if is_self { &*p } else { &*q };
         let mut found = Found::<1>::new(&mut self.vertex_triangle, x, reach);
@@ -155,32 +153,30 @@ impl Block {
     ///
     /// Of a pair that Σρ says nothing of any more the gap is measured again. If `by_own`, those are left out too that are kept apart by how
     /// little their own vertices move against each other.
-    pub(super) fn take_active(&mut self, x: &Points, distance: f64, by_own: bool, active: &mut Candidates) {
+    pub(super) fn take_active(
+        &mut self,
+        x: &Points,
+        distance: f64,
+        by_own: bool,
+        (bench, active): (&mut Workbench, &mut Candidates),
+    ) {
         let nearer = round_up(up(self.approach() + distance));
         if self.least > nearer {
             return;
         }
-        let near = Near { used: self.used, step: self.step, nearer, distance: round_up(distance), by_own };
+        let near = Near {
+            used: round_down(self.used),
+            after: by_own.then(|| round_down(self.used + self.step)),
+            nearer,
+            distance: round_up(distance),
+        };
         if by_own {
             self.given = self.step;
         }
-        let faces = self.vertex_triangle.take_active::<1>(x, &near, &mut active.vertex_triangle);
-        let edges = self.edge_edge.take_active::<2>(x, &near, &mut active.edge_edge);
+        let faces = self.vertex_triangle.take_active::<1>(x, &near, &mut bench.waiting, &mut active.vertex_triangle);
+        let edges = self.edge_edge.take_active::<2>(x, &near, &mut bench.waiting, &mut active.edge_edge);
         self.least = f32::min(faces, edges);
     }
-}
-
-/// What is asked of the pairs of a list.
-struct Near {
-    /// Σρ before the step, in m.
-    used: f64,
-    /// ρ of the step, in m.
-    step: f64,
-    /// Pairs that are apart beyond this Σρ do not matter, in m.
-    nearer: f32,
-    /// How near a pair has to come, in m.
-    distance: f32,
-    by_own: bool,
 }
 
 impl List {
@@ -194,67 +190,79 @@ impl List {
     }
 
     /// Measures the gaps of those pairs again that Σρ says nothing of, and takes those that are active; the least Σρ at which a pair may touch.
-    fn take_active<const FIRST: usize>(&mut self, x: &Points, near: &Near, active: &mut Vec<[u32; 4]>) -> f32 {
-        let (mut waiting, mut count) = ([0; SIDE], 0);
-        let (mut least, mut others) = (f32::INFINITY, f32x4::splat(f32::INFINITY));
-        let nearer = f32x4::splat(near.nearer);
-        for chunk in 0..self.until.len().div_ceil(4) {
-            // What is missing in the last four is never near.
-            let until =
-                self.until.as_chunks::<4>().0.get(chunk).map_or_else(|| self.last_until(), |all| f32x4::new(*all));
-            let is_far = until.simd_gt(nearer);
-            others = others.fast_min(is_far.bitselect(until, others));
-            let mut bits = !is_far.to_bitmask() & 0b1111;
-            while bits != 0 {
-                waiting[count] = 4 * chunk + bits.trailing_zeros() as usize;
-                bits &= bits - 1;
-                count += 1;
-                if count == SIDE {
-                    least = least.min(self.measure::<FIRST>(x, near, waiting, count, active));
-                    count = 0;
-                }
-            }
-        }
-        least = others.to_array().into_iter().fold(least, f32::min);
-        if count > 0 {
-            least = least.min(self.measure::<FIRST>(x, near, waiting, count, active));
-        }
-        least
-    }
-
-    /// Those that do not fill a group of four.
-    fn last_until(&self) -> f32x4 {
-        let mut last = [f32::INFINITY; 4];
-        let rest = self.until.as_chunks::<4>().1;
-        last[..rest.len()].copy_from_slice(rest);
-        f32x4::new(last)
-    }
-
-    fn measure<const FIRST: usize>(
+    fn take_active<const FIRST: usize>(
         &mut self,
         x: &Points,
         near: &Near,
-        waiting: [usize; SIDE],
-        count: usize,
+        waiting: &mut Vec<u32>,
         active: &mut Vec<[u32; 4]>,
     ) -> f32 {
-        let mut pairs = [[0; 4]; SIDE];
-        pairs.iter_mut().zip(waiting).for_each(|(pair, index)| *pair = self.pairs[index]);
-        let gaps = x.gaps::<FIRST>(&pairs);
-        let own = if near.by_own { x.own_approaches::<FIRST>(&pairs) } else { [f32::INFINITY; SIDE] };
-        let mut least = f32::INFINITY;
-        for lane in 0..count.min(SIDE) {
-            let (until, left) = (near.used + f64::from(gaps[lane]), gaps[lane] - own[lane]);
-            let is_apart = left > near.distance;
-            if round_down(until) <= near.nearer && !is_apart {
-                active.push(pairs[lane]);
+        let room = self.until.len() + SIDE;
+        if waiting.len() < room {
+            waiting.resize(room, 0);
+        }
+        let (count, mut least) = x.run(Due { until: &self.until, nearer: near.nearer, waiting });
+        for group in waiting[..count].chunks(SIDE) {
+            let mut pairs = [[0; 4]; SIDE];
+            pairs.iter_mut().zip(group).for_each(|(pair, &index)| *pair = self.pairs[index as usize]);
+            let measured = x.measure::<FIRST>(&pairs, near);
+            for ((&index, pair), (lane, &until)) in group.iter().zip(pairs).zip(measured.until.iter().enumerate()) {
+                self.until[index as usize] = until;
+                least = least.min(until);
+                if measured.is_active & (1 << lane) != 0 {
+                    active.push(pair);
+                }
             }
-            // What is left is no number, or less than nothing, where it says nothing.
-            let until = round_down(until.max(near.used + near.step + f64::from(left)));
-            self.until[waiting[lane]] = until;
-            least = least.min(until);
         }
         least
+    }
+}
+
+/// Which pairs have to be measured again: how many, and the least Σρ of the others.
+struct Due<'a> {
+    until: &'a [f32],
+    nearer: f32,
+    /// Gets which, and has room for some more.
+    waiting: &'a mut [u32],
+}
+
+impl Work for Due<'_> {
+    type Outcome = (usize, f32);
+
+    #[inline(always)]
+    fn run<S: Register>(self) -> (usize, f32) {
+        let Self { until, nearer, waiting } = self;
+        let (mut count, mut least) = (0, S::from_f64(f64::INFINITY));
+        let limit = S::from_f64(f64::from(nearer));
+        let whole = until.len() / S::LANES * S::LANES;
+        for first in (0..whole).step_by(S::LANES) {
+            let these = S::load(&until[first..]);
+            let is_far = these.greater(limit);
+            least = lesser_of(least, S::select(is_far, these, least));
+            let bits = S::bits(is_far);
+            if bits != (1 << S::LANES) - 1 {
+                // Every one is put down, and stays if it is one: no guess of a branch goes wrong.
+                let room = &mut waiting[count..count + S::LANES];
+                let mut more = 0;
+                for lane in 0..S::LANES {
+                    room[more] = (first + lane) as u32;
+                    more += usize::from(bits & (1 << lane) == 0);
+                }
+                count += more;
+            }
+        }
+        let mut all = [f32::INFINITY; SIDE];
+        least.store(&mut all);
+        let mut least = all.into_iter().fold(f32::INFINITY, f32::min);
+        for (index, &until) in until.iter().enumerate().skip(whole) {
+            if until > nearer {
+                least = least.min(until);
+            } else {
+                waiting[count] = index as u32;
+                count += 1;
+            }
+        }
+        (count, least)
     }
 }
 
@@ -264,6 +272,8 @@ pub(super) struct Workbench {
     sides: [Side; 2],
     triangles: Boxes<PATCH>,
     edges: Boxes<MEMBERS>,
+    /// Pairs of a list that have to be measured again.
+    waiting: Vec<u32>,
 }
 
 /// Pairs as they are found.
@@ -405,130 +415,5 @@ impl Work for Edges<'_, '_> {
                 );
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::collision::Closest;
-    use crate::energy::conformance::Random;
-
-    /// Pairs of all kinds: far, near, flat, along a line, collapsed, tiny, and with one vertex far off.
-    fn pairs() -> Vec<[Vec3<f64>; 4]> {
-        let mut random = Random::new(5);
-        let mut all = Vec::new();
-        for round in 0..20_000 {
-            let mut x: [Vec3<f64>; 4] = std::array::from_fn(|_| random.vector());
-            match round % 8 {
-                0 => x[0] = (x[1] + x[2] + x[3]) * (1.0 / 3.0) + x[0] * 1e-3,
-                1 => x.iter_mut().for_each(|x| x.y = 0.0),
-                2 => (1..4).for_each(|k| x[k] = x[0] + (x[1] - x[0]) * (k as f64 * 0.7)),
-                3 => x[3] = x[2],
-                4 => x.iter_mut().for_each(|x| *x = *x * 1e-6),
-                5 => x[2] = x[2] * 1e5,
-                6 => (2..4).for_each(|k| x[k] = x[k - 2] + x[k] * 1e-4),
-                _ => {}
-            }
-            all.push(x);
-        }
-        all
-    }
-
-    fn check<const FIRST: usize>() {
-        let mut largest: f64 = 0.0;
-        for (round, x) in pairs().into_iter().enumerate() {
-            let mut points = Points::default();
-            points.resize(4);
-            let origin = points.origin(&x);
-            points.chunks_mut(4).for_each(|points| points.set(origin, &x, &x, false));
-            let size = points.places.iter().flat_map(|p| p.to_array()).fold(0.0, |size: f32, p| size.max(p.abs()));
-            let gap = f64::from(points.gaps::<FIRST>(&[[0, 1, 2, 3]; 4]).to_array()[2]);
-            let distance = Closest::of::<FIRST>(x).distance;
-            assert!(gap <= distance, "{gap} and {distance} of {x:?}");
-            // The normal of what is collapsed is mostly rounding.
-            if distance > 1e-2 * f64::from(size) && round % 8 != 2 && round % 8 != 3 {
-                largest = largest.max((distance - gap) / distance);
-            }
-        }
-        assert!(largest < 2e-3, "the bound is the distance, but for rounding: {largest}");
-    }
-
-    /// Pairs that move: what is promised for the step holds at every time of it.
-    fn check_moving<const FIRST: usize>() {
-        let (mut random, mut apart) = (Random::new(11), 0);
-        for (round, x) in pairs().into_iter().enumerate() {
-            let (drift, stir) = (random.vector() * 3.0, [1e-3, 0.1, 1.0][round % 3]);
-            let y = x.map(|x| x + drift + random.vector() * stir);
-            let mut points = Points::default();
-            points.resize(4);
-            let origin = points.origin(&x);
-            points.chunks_mut(4).for_each(|points| points.set(origin, &x, &y, false));
-            let pairs = [[0, 1, 2, 3]; 4];
-            let left = f64::from((points.gaps::<FIRST>(&pairs) - points.own_approaches::<FIRST>(&pairs)).to_array()[1]);
-            for t in [0.0, 0.25, 0.5, 0.75, 1.0] {
-                let at: [Vec3<f64>; 4] = std::array::from_fn(|k| x[k] * (1.0 - t) + y[k] * t);
-                assert!(left <= Closest::of::<FIRST>(at).distance, "{left} at {t} of {x:?} to {y:?}");
-            }
-            apart += usize::from(left > 0.0);
-        }
-        assert!(apart > 3000, "{apart} pairs are told apart");
-    }
-
-    #[test]
-    fn a_pair_comes_no_nearer_than_its_own_vertices_let_it() {
-        check_moving::<1>();
-        check_moving::<2>();
-    }
-
-    /// Two patches side by side in any direction: what is called far is far, and patches are as far apart as is said.
-    #[test]
-    fn what_is_far_along_the_line_of_centres_has_no_pair() {
-        let mut random = Random::new(3);
-        let (mut lists, mut apart, mut far) = (0, 0, 0);
-        for round in 0..300 {
-            let (e, f, n) = (random.vector(), random.vector(), random.vector() * 0.2);
-            let shift = e * (5.5 + 0.01 * f64::from(round));
-            let place = |i: u32| e * f64::from(i % 5) + f * f64::from(i / 5);
-            let mut x: Vec<_> = (0..25).map(place).collect();
-            x.extend((0..25).map(|i| place(i) + shift));
-            x.iter_mut().for_each(|x| *x += n * random.vector().x);
-            let cells =
-                (0..16_u32).map(|i| i % 4 + 5 * (i / 4)).flat_map(|a| [[a, a + 1, a + 5], [a + 1, a + 6, a + 5]]);
-            let cells: Vec<[u32; 3]> = cells.collect();
-            let both: Vec<_> = cells.iter().copied().chain(cells.iter().map(|t| t.map(|v| v + 25))).collect();
-            let all = Patches::new(&x, &both, |v| usize::from(v > 24), |_| true);
-            let mut points = Points::default();
-            points.resize(50);
-            let origin = points.origin(&x);
-            points.chunks_mut(50).for_each(|points| points.set(origin, &x, &x, false));
-            let [mut p, mut q] = [0, 1].map(|patch| Side::new(&all, patch, &points));
-            let reach = 0.5_f32;
-            let outcome = Side::keep_near(&mut p, &mut q, reach);
-            let distance = |v: u32, [a, b, c]: [u32; 3]| {
-                Closest::of::<1>([x[v as usize], x[a as usize], x[b as usize], x[c as usize]]).distance
-            };
-            let least = |v: u32, triangles: &[[u32; 3]]| {
-                triangles.iter().map(|&t| distance(v, t)).fold(f64::INFINITY, f64::min)
-            };
-            for v in 0..50_u32 {
-                let other = if v < 25 { &both[32..] } else { &both[..32] };
-                let side = if v < 25 { &p } else { &q };
-                let is_far = side.is_far(side.vertices.iter().position(|&member| member == v).unwrap() as u8);
-                let distance = least(v, other);
-                assert!(!is_far || distance > f64::from(reach), "vertex {v} is {distance} away");
-                assert!(outcome.is_none_or(|apart| f64::from(apart) <= distance), "{outcome:?} and {distance}");
-                far += usize::from(is_far);
-            }
-            apart += usize::from(outcome.is_some());
-            lists += usize::from(outcome.is_none());
-        }
-        assert!(lists > 20 && apart > 20 && far > 200, "{lists} lists, {apart} apart, {far} vertices far");
-    }
-
-    #[test]
-    fn gaps_are_distances_and_never_too_long() {
-        check::<1>();
-        check::<2>();
     }
 }

@@ -26,7 +26,7 @@
 //!
 //! # Rounding
 //!
-//! All this is in single precision, with four vertices side by side. c, m and ω are what they are: none of them has to be right. Let ε be the unit of single
+//! All this is in single precision, with several vertices side by side. c, m and ω are what they are: none of them has to be right. Let ε be the unit of single
 //! precision, s the largest coordinate of the patch, seen from an origin near by, and arms and motions as they are before conversion. A coordinate is
 //! off by εs/2 after it, an arm by εs + ε‖arm‖, a component of ω × arm by 3ε‖ω‖‖arm‖ and what the arm is off by, and uᵢ and the two differences
 //! by ε(‖uᵢ‖ + ‖m‖ + ‖εᵢ‖) each. With ‖uᵢ‖ ≤ ‖m‖ + ‖ω‖r + e, the sum of all in three components is below
@@ -35,13 +35,20 @@
 //! 16ε (‖m‖ + ‖ω‖(r + s) + e)
 //! ```
 //!
-//! and 32ε, [`SLACK`], are added. r is off by less than 4ε(r + s), and D, of centres that are exact, by less than 8ε(‖m_P‖ + ‖m_Q‖ + ‖ω_Q‖‖c_P − c_Q‖). Norms
-//! and sums are rounded by a few ε of themselves: a factor of 1 + 10⁻⁵ is more. Squares below the range of numbers are those of less than 10⁻¹⁸ m, which is
-//! added. A patch larger than 10¹⁵ m is not followed: then e is infinite. In double precision sums are rounded up by [`up`].
+//! and twice that and more, [`SLACK`], is added. r is off by less than 4ε(r + s), and D, of centres that are exact, by less than
+//!
+//! ```text
+//! 8ε (‖m_P‖ + ‖m_Q‖ + ‖ω_Q‖ ‖c_P − c_Q‖)
+//! ```
+//!
+//! for which as much is added. Norms and sums are rounded by a few ε of themselves: a factor of 1 + 10⁻⁵ is more. Squares below the range of numbers are those of less than 10⁻¹⁸ m, which is
+//! added. A patch that is farther than 10¹⁵ m from the origin is not followed: then e is infinite, and its box everywhere. In double precision sums are rounded up by [`up`].
+
+use wide::f32x4;
 
 use super::bvh::Aabb;
-use super::points::{Points, SLACK, greater_of, lesser_of};
-use crate::math::{Lanes, Register, Scalar, Vec3};
+use super::points::{Points, SIDE, SLACK, Work, greater_of, lesser_of};
+use crate::math::{Lanes, Register, Vec3};
 
 /// A length that no rounding on its way can have made too short.
 pub(super) fn up(length: f64) -> f64 {
@@ -93,47 +100,30 @@ impl Drift {
             return Self::NONE;
         }
         let (centre, mean, turn) = fit(members, x);
-        let [c, m, w] = [spread_out(centre), spread_out(mean), spread_out(turn)];
-        let (mut spread, mut radius, mut stray) = (Lanes::ZERO, Lanes::ZERO, Lanes::ZERO);
-        let mut low = Vec3::splat(Lanes::from_f64(f64::INFINITY));
-        let mut high = -low;
-        // The last one stands for those that are missing in the last four.
-        let last = members.len() - 1;
-        for from in (0..members.len()).step_by(4) {
-            let vertices: [u32; 4] = std::array::from_fn(|lane| members[(from + lane).min(last)]);
-            let [a, b, c_, _] = Lanes::columns(|lane| x.at(vertices[lane]).into());
-            let [u, v, w_, strayed] = Lanes::columns(|lane| x.motion(vertices[lane]).into());
-            let (place, motion) = (Vec3 { x: a, y: b, z: c_ }, Vec3 { x: u, y: v, z: w_ });
-            let arm = place - c;
-            spread = greater_of(spread, (motion - m - w.cross(arm)).norm_squared());
-            radius = greater_of(radius, arm.norm_squared());
-            stray = greater_of(stray, strayed);
-            let end = place + motion;
-            low = each(low, each(place, end, lesser_of), lesser_of);
-            high = each(high, each(place, end, greater_of), greater_of);
-        }
-        let most = |lanes: Lanes| lanes.to_array().into_iter().fold(0.0, f32::max);
-        let least_of = |lanes: Lanes| lanes.to_array().into_iter().fold(f32::INFINITY, f32::min);
-        let most_of = |lanes: Lanes| lanes.to_array().into_iter().fold(f32::NEG_INFINITY, f32::max);
-        let low = Vec3::new(least_of(low.x), least_of(low.y), least_of(low.z));
-        let high = Vec3::new(most_of(high.x), most_of(high.y), most_of(high.z));
+        let Extremes { spread, radius, stray, low, high } = x.run(Follow { members, x, centre, mean, turn });
         let size = [low, high].iter().flat_map(|v| v.to_array()).fold(0.0, |size, x| f32::max(size, x.abs()));
         let sizes = [up_narrow(mean.norm()), up_narrow(turn.norm())];
-        let (spread, radius) = (most(spread).sqrt(), most(radius).sqrt());
+        let (spread, radius) = (spread.sqrt(), radius.sqrt());
         let rounding = SLACK * (sizes[0] + sizes[1] * (radius + size) + spread);
         let is_small = size < 1e15 && sizes[0] < 1e15 && sizes[1] < 1e15;
         // Four units of the largest coordinate are more than the conversion and the sum take.
-        let around = |v: Vec3<f32>| v.cast() + x.origin();
-        let reach = 0.5 * distance + f64::from(size) * f64::from(4.0 * f32::EPSILON);
+        let slack = f64::from(size) * f64::from(4.0 * f32::EPSILON);
+        let around = if is_small {
+            let corners = [low.cast() + x.origin(), high.cast() + x.origin()];
+            Aabb::around_all(corners.into_iter(), 0.5 * distance + slack)
+        } else {
+            let everywhere = Vec3::splat(f64::from(f32::MAX));
+            Aabb::around_all([-everywhere, everywhere].into_iter(), 0.0)
+        };
         Self {
-            around: Aabb::around_all([around(low), around(high)].into_iter(), reach),
+            around,
             centre,
             mean,
             turn,
             spread: if is_small { up_narrow(spread + rounding) } else { f32::INFINITY },
             radius: up_narrow(radius + SLACK * size),
             sizes,
-            stray: up_narrow(most(stray).sqrt()),
+            stray: up_narrow(stray.sqrt()),
         }
     }
 
@@ -164,16 +154,95 @@ impl Drift {
     }
 }
 
-/// The same in every lane.
-#[inline(always)]
-fn spread_out(v: Vec3<f32>) -> Vec3<Lanes> {
-    Vec3 { x: Lanes::new([v.x; 4]), y: Lanes::new([v.y; 4]), z: Lanes::new([v.z; 4]) }
+/// What is asked of all vertices of a patch.
+struct Follow<'a> {
+    members: &'a [u32],
+    x: &'a Points,
+    centre: Vec3<f32>,
+    mean: Vec3<f32>,
+    turn: Vec3<f32>,
 }
 
-/// A function of each coordinate.
+/// The squares of e, r and s, without the rounding, and the corners of a box around where vertices begin and end.
+struct Extremes {
+    spread: f32,
+    radius: f32,
+    stray: f32,
+    low: Vec3<f32>,
+    high: Vec3<f32>,
+}
+
+impl Work for Follow<'_> {
+    type Outcome = Extremes;
+
+    #[inline(always)]
+    fn run<S: Register>(self) -> Extremes {
+        let Self { members, x, .. } = self;
+        let [centre, mean, turn] = [lanes::<S>(self.centre), lanes::<S>(self.mean), lanes::<S>(self.turn)];
+        let (mut spread, mut radius, mut stray) = (S::ZERO, S::ZERO, S::ZERO);
+        let mut low = lanes::<S>(Vec3::new(f32::INFINITY, f32::INFINITY, f32::INFINITY));
+        let mut high = -low;
+        // The last one stands for those that are missing at the end.
+        let last = members.len() - 1;
+        for from in (0..members.len()).step_by(S::LANES) {
+            let mut vertices = [0; SIDE];
+            for lane in 0..S::LANES {
+                vertices[lane] = members[(from + lane).min(last)];
+            }
+            let place = columns::<S>(
+                #[inline(always)]
+                |lane| x.at(vertices[lane]),
+            );
+            let motion = columns::<S>(
+                #[inline(always)]
+                |lane| x.motion(vertices[lane]),
+            );
+            let (strayed, place, motion) = (motion.1, place.0, motion.0);
+            let arm = place - centre;
+            spread = greater_of(spread, (motion - mean - turn.cross(arm)).norm_squared());
+            radius = greater_of(radius, arm.norm_squared());
+            stray = greater_of(stray, strayed);
+            let end = place + motion;
+            low.x = lesser_of(low.x, lesser_of(place.x, end.x));
+            low.y = lesser_of(low.y, lesser_of(place.y, end.y));
+            low.z = lesser_of(low.z, lesser_of(place.z, end.z));
+            high.x = greater_of(high.x, greater_of(place.x, end.x));
+            high.y = greater_of(high.y, greater_of(place.y, end.y));
+            high.z = greater_of(high.z, greater_of(place.z, end.z));
+        }
+        Extremes {
+            spread: greatest(spread),
+            radius: greatest(radius),
+            stray: greatest(stray),
+            low: -Vec3::new(greatest(-low.x), greatest(-low.y), greatest(-low.z)),
+            high: Vec3::new(greatest(high.x), greatest(high.y), greatest(high.z)),
+        }
+    }
+}
+
+/// The greatest number of all lanes.
 #[inline(always)]
-fn each(a: Vec3<Lanes>, b: Vec3<Lanes>, function: impl Fn(Lanes, Lanes) -> Lanes) -> Vec3<Lanes> {
-    Vec3 { x: function(a.x, b.x), y: function(a.y, b.y), z: function(a.z, b.z) }
+fn greatest<S: Register>(numbers: S) -> f32 {
+    let mut all = [f32::NEG_INFINITY; SIDE];
+    numbers.store(&mut all);
+    all.into_iter().fold(f32::NEG_INFINITY, f32::max)
+}
+
+/// Vectors side by side, and their fourth numbers.
+#[inline(always)]
+fn columns<S: Register>(row: impl Fn(usize) -> f32x4) -> (Vec3<S>, S) {
+    let [x, y, z, last] = S::columns(
+        #[inline(always)]
+        |lane| row(lane).into(),
+    );
+    (Vec3 { x, y, z }, last)
+}
+
+/// The same in every lane.
+#[inline(always)]
+fn lanes<S: Register>(v: Vec3<f32>) -> Vec3<S> {
+    let [x, y, z] = [f64::from(v.x), f64::from(v.y), f64::from(v.z)];
+    Vec3 { x: S::from_f64(x), y: S::from_f64(y), z: S::from_f64(z) }
 }
 
 /// c, m and ω that fit some of the vertices in the mean of squares: any are right, and a few vertices are enough for good ones.
@@ -183,24 +252,23 @@ fn fit(members: &[u32], x: &Points) -> (Vec3<f32>, Vec3<f32>, Vec3<f32>) {
     let groups = members.len().div_ceil(STRIDE).div_ceil(4);
     let vertex = |k: usize| members[(STRIDE * k) % members.len()];
     let part = 1.0 / (4 * groups) as f32;
-    let (mut places, mut moves) = (wide::f32x4::ZERO, wide::f32x4::ZERO);
+    let (mut places, mut moves) = (f32x4::ZERO, f32x4::ZERO);
     for k in 0..4 * groups {
         places += x.at(vertex(k));
         moves += x.motion(vertex(k));
     }
-    let vector = |sum: wide::f32x4| {
+    let vector = |sum: f32x4| {
         let [x, y, z, _] = sum.to_array();
         Vec3::new(x, y, z) * part
     };
     let (centre, mean) = (vector(places), vector(moves));
     // J ω = Σ rᵢ × (uᵢ − m) with J = Σ ‖rᵢ‖² − rᵢ rᵢᵀ.
-    let (c, m) = (spread_out(centre), spread_out(mean));
+    let (c, m) = (lanes::<Lanes>(centre), lanes::<Lanes>(mean));
     let (mut moment, mut squares, mut products) = (Vec3::ZERO, Vec3::ZERO, Vec3::ZERO);
     for from in (0..4 * groups).step_by(4) {
         let vertices: [u32; 4] = std::array::from_fn(|lane| vertex(from + lane));
-        let [a, b, c_, _] = Lanes::columns(|lane| x.at(vertices[lane]).into());
-        let [u, v, w, _] = Lanes::columns(|lane| x.motion(vertices[lane]).into());
-        let (r, motion) = (Vec3 { x: a, y: b, z: c_ } - c, Vec3 { x: u, y: v, z: w } - m);
+        let r = columns::<Lanes>(|lane| x.at(vertices[lane])).0 - c;
+        let motion = columns::<Lanes>(|lane| x.motion(vertices[lane])).0 - m;
         moment += r.cross(motion);
         squares += Vec3 { x: r.x * r.x, y: r.y * r.y, z: r.z * r.z };
         products += Vec3 { x: r.y * r.z, y: r.z * r.x, z: r.x * r.y };
@@ -223,6 +291,7 @@ fn fit(members: &[u32], x: &Points) -> (Vec3<f32>, Vec3<f32>, Vec3<f32>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parallel::Team;
 
     /// A patch of a ripple that flies and turns about an axis outside it.
     fn patch(phase: f64, angle: f64, way: Vec3<f64>, corner: Vec3<f64>) -> Vec<Vec3<f64>> {
@@ -237,7 +306,7 @@ mod tests {
     /// Distances of points, also of points between, never shrink by more than is promised; the promise is small where both move as one.
     #[test]
     fn points_come_together_no_faster_than_promised() {
-        let members: Vec<u32> = (0..25).collect();
+        let (members, others): (Vec<u32>, Vec<u32>) = ((0..25).collect(), (25..50).collect());
         let (first, second) = (Vec3::new(3.0, 0.0, 1.0), Vec3::new(8.5, 0.4, 0.5));
         let mut tightest = f64::INFINITY;
         for step in 0..40 {
@@ -245,7 +314,9 @@ mod tests {
             let bend = if step % 2 == 0 { 0.0 } else { 0.05 };
             let before = [patch(0.0, 0.0, Vec3::ZERO, first), patch(1.0, 0.0, Vec3::ZERO, second)];
             let after = [patch(bend, angle, way, first), patch(1.0 - bend, 0.9 * angle, way * 1.1, second)];
-            let drifts = [0, 1].map(|k: usize| Drift::of(&members, &before[k], &after[k], 0.0));
+            // Both seen from the same origin, as in a step.
+            let points = Points::of(&before.concat(), &after.concat(), &Team::solo());
+            let drifts = [&members, &others].map(|members| Drift::of(members, &points, 0.0));
             let bounds = [drifts[0].approach(&drifts[1]), drifts[0].approach_within()];
             assert_eq!(bounds[0], drifts[1].approach(&drifts[0]));
             for (second, bound) in [(1, bounds[0]), (0, bounds[1])] {
@@ -261,10 +332,13 @@ mod tests {
                 assert!(largest <= bound + 1e-15, "step {step}: {largest} and {bound}");
                 tightest = tightest.min(bound);
             }
-            // A turn is no approach, but for the second order.
-            let whole = Drift::of(&members, &before[0], &patch(0.0, angle, way, first), 0.0);
-            assert!(whole.approach_within() <= 2.0 * 4.0 * angle * angle + 1e-12, "step {step}");
+            // A turn is no approach, but for the second order and the rounding: ‖m‖ < 1 + 8‖ω‖, and r + s < 8.
+            let rounding = 2.0 * f64::from(SLACK) * (1.0 + 16.0 * angle) * 1.1;
+            let points = Points::of(&before[0], &patch(0.0, angle, way, first), &Team::solo());
+            let whole = Drift::of(&members, &points, 0.0);
+            assert!(whole.approach_within() <= 2.0 * 4.0 * angle * angle + rounding, "step {step}");
         }
-        assert!(tightest < 1e-12, "{tightest}");
+        // Where nothing turns: the rounding of ‖m‖ < ½ of both.
+        assert!(tightest < 4.0 * f64::from(SLACK), "{tightest}");
     }
 }

@@ -190,17 +190,15 @@ pub(super) enum Verdict {
 impl Stencil {
     #[inline]
     pub(super) fn gather(vertices: &[u32; 4], first_count: usize, start: &[Vec3<f64>], end: &[Vec3<f64>]) -> Self {
-        Self {
-            x: vertices.map(|vertex| start[vertex as usize]),
-            y: vertices.map(|vertex| end[vertex as usize]),
-            first_count,
-        }
+        let [a, b, c, d] = [vertices[0] as usize, vertices[1] as usize, vertices[2] as usize, vertices[3] as usize];
+        Self { x: [start[a], start[b], start[c], start[d]], y: [end[a], end[b], end[c], end[d]], first_count }
     }
 
     /// Whether an axis separates the pair at the beginning, and at the end with `room` between.
     #[inline]
     fn is_apart_along_axis(&self, room: f64) -> bool {
-        let [(up, down), (up_end, down_end)] = [&self.x, &self.y].map(|points| axis_gaps(points, self.first_count));
+        let ((up, down), (up_end, down_end)) =
+            (axis_gaps(&self.x, self.first_count), axis_gaps(&self.y, self.first_count));
         let holds = |gap: f64, end_gap: f64| (gap > 0.0) & (end_gap > room);
         let along = |gap: Vec3<f64>, end: Vec3<f64>| holds(gap.x, end.x) | holds(gap.y, end.y) | holds(gap.z, end.z);
         along(up, up_end) | along(down, down_end)

@@ -81,7 +81,8 @@ struct Part {
     active: Candidates,
     /// Lists found anew.
     renewed: usize,
-    bench: Workbench,
+    /// Not within: there are many parts, and it is large for a stack.
+    bench: Box<Workbench>,
 }
 
 impl Neighborhood {
@@ -300,7 +301,7 @@ impl Part {
             block.find(patches, points, up(distance + 2.0 * block.step + spare), &mut self.bench);
             self.renewed += 1;
         }
-        block.take_active(points, distance, !is_same, &mut self.active);
+        block.take_active(points, distance, !is_same, (&mut self.bench, &mut self.active));
     }
 }
 

@@ -25,7 +25,7 @@ use wide::f32x4;
 
 #[cfg(target_arch = "x86_64")]
 use crate::math::Eight;
-use crate::math::{Lanes, Register, Scalar, Vec3};
+use crate::math::{Lanes, Register, Scalar, Vec3, inlined};
 use crate::parallel::Team;
 
 /// Pairs that are measured at once.
@@ -59,6 +59,16 @@ impl Points {
         self.places.resize(count, f32x4::ZERO);
         self.moves.resize(count, f32x4::ZERO);
         self.is_wide = team.is_wide();
+    }
+
+    /// Those of a step by itself.
+    #[cfg(test)]
+    pub(super) fn of(start: &[Vec3<f64>], end: &[Vec3<f64>], team: &Team) -> Self {
+        let mut points = Self::default();
+        points.resize(start.len(), team);
+        let origin = points.move_origin(start);
+        points.chunks_mut(start.len()).for_each(|points| points.set(origin, (start, end), start, false));
+        points
     }
 
     /// Takes a place near by as the origin: some of the vertices are enough.
@@ -98,6 +108,7 @@ impl Points {
             // SAFETY: the processor has AVX2, said the team.
             return unsafe { run_wide(work) };
         }
+        let _ = self.is_wide;
         work.run::<Lanes>()
     }
 
@@ -107,11 +118,31 @@ impl Points {
         self.run(Gaps::<FIRST> { places: &self.places, pairs })
     }
 
-    /// How far points of some pairs come together in the step at most, in m: no farther than two of their vertices move against each other.
+    /// Measures some pairs.
     #[inline]
-    pub(super) fn own_approaches<const FIRST: usize>(&self, pairs: &[[u32; 4]; SIDE]) -> [f32; SIDE] {
-        self.run(Approaches::<FIRST> { moves: &self.moves, pairs })
+    pub(super) fn measure<const FIRST: usize>(&self, pairs: &[[u32; 4]; SIDE], near: &Near) -> Measured {
+        self.run(Measure::<FIRST> { x: self, pairs, near })
     }
+}
+
+/// What is asked of the pairs of a list.
+pub(super) struct Near {
+    /// Σρ before the step, or less, in m.
+    pub(super) used: f32,
+    /// Σρ after it, or less, in m; none if it does not matter how little the vertices of a pair move against each other.
+    pub(super) after: Option<f32>,
+    /// Pairs that are apart beyond this Σρ do not matter, in m.
+    pub(super) nearer: f32,
+    /// How near a pair has to come, in m.
+    pub(super) distance: f32,
+}
+
+/// What there is to say of some pairs.
+pub(super) struct Measured {
+    /// The Σρ below which each is apart, in m.
+    pub(super) until: [f32; SIDE],
+    /// A bit for each that has to be looked at.
+    pub(super) is_active: u32,
 }
 
 /// With instructions that not every processor has.
@@ -133,43 +164,69 @@ impl<const FIRST: usize> Work for Gaps<'_, FIRST> {
     fn run<S: Register>(self) -> [f32; SIDE] {
         let mut all = [0.0; SIDE];
         for from in (0..SIDE).step_by(S::LANES) {
-            let x = corners::<S>(self.places, &self.pairs[from..]);
-            let left = gap::<FIRST, _>(x) - largest(&x) * S::from_f64(f64::from(SLACK));
-            // Also where there is no number.
-            S::select(left.greater(S::ZERO), left, S::ZERO).store(&mut all[from..]);
+            least_distance::<FIRST, S>(&corners::<S>(self.places, &self.pairs[from..])).store(&mut all[from..]);
         }
         all
     }
 }
 
-struct Approaches<'a, const FIRST: usize> {
-    moves: &'a [f32x4],
+struct Measure<'a, const FIRST: usize> {
+    x: &'a Points,
     pairs: &'a [[u32; 4]; SIDE],
+    near: &'a Near,
 }
 
-impl<const FIRST: usize> Work for Approaches<'_, FIRST> {
-    type Outcome = [f32; SIDE];
+impl<const FIRST: usize> Work for Measure<'_, FIRST> {
+    type Outcome = Measured;
 
     #[inline(always)]
-    fn run<S: Register>(self) -> [f32; SIDE] {
-        let mut all = [0.0; SIDE];
+    fn run<S: Register>(self) -> Measured {
+        let Self { x, pairs, near } = self;
+        let number = inlined(
+            #[inline(always)]
+            |number: f32| S::from_f64(f64::from(number)),
+        );
+        // Less than a sum of two numbers that are not negative, whatever its rounding.
+        let less = number(1.0 - 4.0 * f32::EPSILON);
+        let mut measured = Measured { until: [0.0; SIDE], is_active: 0 };
         for from in (0..SIDE).step_by(S::LANES) {
-            let u = corners::<S>(self.moves, &self.pairs[from..]);
-            let mut squared = S::ZERO;
-            for a in &u[..FIRST] {
-                for b in &u[FIRST..] {
-                    squared = greater_of(squared, (*a - *b).norm_squared());
-                }
+            let gaps = least_distance::<FIRST, S>(&corners::<S>(&x.places, &pairs[from..]));
+            let mut until = (gaps + number(near.used)) * less;
+            let mut is_out = until.greater(number(near.nearer));
+            if let Some(after) = near.after {
+                let left = gaps - own_approach::<FIRST, S>(&corners::<S>(&x.moves, &pairs[from..]));
+                is_out = S::either(is_out, left.greater(number(near.distance)));
+                let later = (left + number(after)) * less;
+                // Not where nothing is left, or what is left is not a number.
+                until = S::select(left.greater(S::ZERO), greater_of(later, until), until);
             }
-            // Far more than the rounding of differences, and of what is lost below the range of numbers. Where a square is no number, the
-            // largest component is none either.
-            let own = squared.sqrt() * S::from_f64(1.0 + 1e-5)
-                + largest(&u) * S::from_f64(f64::from(SLACK))
-                + S::from_f64(1e-18);
-            own.store(&mut all[from..]);
+            until.store(&mut measured.until[from..]);
+            measured.is_active |= (!S::bits(is_out) & ((1 << S::LANES) - 1)) << from;
         }
-        all
+        measured
     }
+}
+
+/// A bound of the distances of some pairs, in m.
+#[inline(always)]
+fn least_distance<const FIRST: usize, S: Register>(x: &[Vec3<S>; 4]) -> S {
+    let left = gap::<FIRST, _>(*x) - largest(x) * S::from_f64(f64::from(SLACK));
+    // Also where there is no number.
+    S::select(left.greater(S::ZERO), left, S::ZERO)
+}
+
+/// How far points of some pairs come together in the step at most, in m: no farther than two of their vertices move against each other.
+#[inline(always)]
+fn own_approach<const FIRST: usize, S: Register>(u: &[Vec3<S>; 4]) -> S {
+    let mut squared = S::ZERO;
+    for a in &u[..FIRST] {
+        for b in &u[FIRST..] {
+            squared = greater_of(squared, (*a - *b).norm_squared());
+        }
+    }
+    // Far more than the rounding of differences, and of what is lost below the range of numbers. Where a square is no number, the
+    // largest component is none either.
+    squared.sqrt() * S::from_f64(1.0 + 1e-5) + largest(u) * S::from_f64(f64::from(SLACK)) + S::from_f64(1e-18)
 }
 
 /// Some of the [`Points`].
@@ -292,4 +349,105 @@ fn gap<const FIRST: usize, S: Scalar>(x: [Vec3<S>; 4]) -> S {
     // Far above where squares lose digits.
     let squared = direction.norm_squared();
     S::select(squared.greater(S::from_f64(1e-30)), least / squared.sqrt(), S::ZERO)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collision::Closest;
+    use crate::energy::conformance::Random;
+
+    /// Pairs of all kinds: far, near, flat, along a line, collapsed, tiny, and with one vertex far off.
+    fn pairs() -> Vec<[Vec3<f64>; 4]> {
+        let mut random = Random::new(5);
+        let mut all = Vec::new();
+        for round in 0..20_000 {
+            let mut x: [Vec3<f64>; 4] = std::array::from_fn(|_| random.vector());
+            match round % 8 {
+                0 => x[0] = (x[1] + x[2] + x[3]) * (1.0 / 3.0) + x[0] * 1e-3,
+                1 => x.iter_mut().for_each(|x| x.y = 0.0),
+                2 => (1..4).for_each(|k| x[k] = x[0] + (x[1] - x[0]) * (k as f64 * 0.7)),
+                3 => x[3] = x[2],
+                4 => x.iter_mut().for_each(|x| *x = *x * 1e-6),
+                5 => x[2] = x[2] * 1e5,
+                6 => (2..4).for_each(|k| x[k] = x[k - 2] + x[k] * 1e-4),
+                _ => {}
+            }
+            all.push(x);
+        }
+        all
+    }
+
+    fn check<const FIRST: usize>(team: &Team) {
+        let mut largest: f64 = 0.0;
+        for (round, x) in pairs().into_iter().enumerate() {
+            let points = Points::of(&x, &x, team);
+            let size = points.places.iter().flat_map(|p| p.to_array()).fold(0.0, |size: f32, p| size.max(p.abs()));
+            let gap = f64::from(points.gaps::<FIRST>(&[[0, 1, 2, 3]; SIDE])[2]);
+            let distance = Closest::of::<FIRST>(x).distance;
+            assert!(gap <= distance, "{gap} and {distance} of {x:?}");
+            // The normal of what is collapsed is mostly rounding.
+            if distance > 1e-2 * f64::from(size) && round % 8 != 2 && round % 8 != 3 {
+                largest = largest.max((distance - gap) / distance);
+            }
+        }
+        assert!(largest < 2e-3, "the bound is the distance, but for rounding: {largest}");
+    }
+
+    /// Pairs that move: what is promised for the step holds at every time of it.
+    fn check_moving<const FIRST: usize>(team: &Team) {
+        let (mut random, mut apart) = (Random::new(11), 0);
+        for (round, x) in pairs().into_iter().enumerate() {
+            let (drift, stir) = (random.vector() * 3.0, [1e-3, 0.1, 1.0][round % 3]);
+            let y = x.map(|x| x + drift + random.vector() * stir);
+            let points = Points::of(&x, &y, team);
+            let pairs = [[0, 1, 2, 3]; SIDE];
+            let gap = points.gaps::<FIRST>(&pairs)[1];
+            let left = gap - own_approach::<FIRST, Lanes>(&corners(&points.moves, &pairs)).to_array()[1];
+            // With Σρ at 0 before the step and 1 after it: never more than is promised, and not much less.
+            let near = Near { used: 0.0, after: Some(1.0), nearer: f32::INFINITY, distance: f32::INFINITY };
+            let measured = points.measure::<FIRST>(&pairs, &near);
+            assert_eq!((measured.is_active, measured.until), (0xff, [measured.until[0]; SIDE]));
+            let (until, left) = (f64::from(measured.until[1]), f64::from(left));
+            let promised = if left > 0.0 { f64::from(gap).max(1.0 + left) } else { f64::from(gap) };
+            assert!(until <= promised && until >= promised * (1.0 - 2e-6), "{until} and {promised}");
+            for t in [0.0, 0.25, 0.5, 0.75, 1.0] {
+                let at: [Vec3<f64>; 4] = std::array::from_fn(|k| x[k] * (1.0 - t) + y[k] * t);
+                assert!(left <= Closest::of::<FIRST>(at).distance, "{left} at {t} of {x:?} to {y:?}");
+            }
+            apart += usize::from(left > 0.0);
+        }
+        assert!(apart > 3000, "{apart} pairs are told apart");
+    }
+
+    #[test]
+    fn a_pair_comes_no_nearer_than_its_own_vertices_let_it() {
+        for team in [Team::solo(), Team::solo().narrow()] {
+            check_moving::<1>(&team);
+            check_moving::<2>(&team);
+        }
+    }
+
+    /// A width must decide nothing.
+    #[test]
+    fn both_widths_have_the_same_bits() {
+        for (x, y) in pairs().into_iter().zip(pairs().into_iter().skip(1)).take(4000) {
+            let near = Near { used: 0.01, after: Some(0.02), nearer: 0.5, distance: 0.1 };
+            let of = |team: &Team| {
+                let points = Points::of(&x, &x.map(|x| x + (y[0] - x) * 1e-2), team);
+                let pairs = std::array::from_fn(|k| [[0, 1, 2, 3], [3, 1, 0, 2], [2, 0, 3, 1], [1, 2, 3, 0]][k % 4]);
+                let (faces, edges) = (points.measure::<1>(&pairs, &near), points.measure::<2>(&pairs, &near));
+                [(faces.until.map(f32::to_bits), faces.is_active), (edges.until.map(f32::to_bits), edges.is_active)]
+            };
+            assert_eq!(of(&Team::solo()), of(&Team::solo().narrow()), "{x:?}");
+        }
+    }
+
+    #[test]
+    fn gaps_are_distances_and_never_too_long() {
+        for team in [Team::solo(), Team::solo().narrow()] {
+            check::<1>(&team);
+            check::<2>(&team);
+        }
+    }
 }

@@ -136,8 +136,7 @@ pub(super) struct Span {
 }
 
 impl Span {
-    pub(super) const ALL: Self =
-        Self { low: f32x4::new([f32::NEG_INFINITY; 4]), high: f32x4::new([f32::INFINITY; 4]) };
+    pub(super) const ALL: Self = Self { low: f32x4::new([f32::NEG_INFINITY; 4]), high: f32x4::new([f32::INFINITY; 4]) };
     const NONE: Self = Self { low: f32x4::new([f32::INFINITY; 4]), high: f32x4::new([f32::NEG_INFINITY; 4]) };
 
     #[inline(always)]
@@ -272,4 +271,57 @@ pub(super) struct Strangers {
 #[inline(always)]
 fn splat<S: Register>(number: f32) -> S {
     S::from_f64(f64::from(number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collision::Closest;
+    use crate::energy::conformance::Random;
+    use crate::parallel::Team;
+
+    /// Two patches side by side in any direction: what is called far is far, and patches are as far apart as is said.
+    #[test]
+    fn what_is_far_along_the_line_of_centres_has_no_pair() {
+        let mut random = Random::new(3);
+        let (mut lists, mut apart, mut far) = (0, 0, 0);
+        for round in 0..300 {
+            let (e, f, n) = (random.vector(), random.vector(), random.vector() * 0.2);
+            let shift = e * (5.5 + 0.01 * f64::from(round));
+            let place = |i: u32| e * f64::from(i % 5) + f * f64::from(i / 5);
+            let mut x: Vec<_> = (0..25).map(place).collect();
+            x.extend((0..25).map(|i| place(i) + shift));
+            x.iter_mut().for_each(|x| *x += n * random.vector().x);
+            let cells =
+                (0..16_u32).map(|i| i % 4 + 5 * (i / 4)).flat_map(|a| [[a, a + 1, a + 5], [a + 1, a + 6, a + 5]]);
+            let cells: Vec<[u32; 3]> = cells.collect();
+            let both: Vec<_> = cells.iter().copied().chain(cells.iter().map(|t| t.map(|v| v + 25))).collect();
+            let all = Patches::new(&x, &both, |v| usize::from(v > 24), |_| true);
+            let points = Points::of(&x, &x, &Team::solo());
+            let [mut p, mut q] = [Side::default(), Side::default()];
+            p.set(&all, 0, &points, false);
+            q.set(&all, 1, &points, false);
+            let reach = 0.5_f32;
+            let outcome = Side::keep_near(&mut p, &mut q, reach);
+            let distance = |v: u32, [a, b, c]: [u32; 3]| {
+                Closest::of::<1>([x[v as usize], x[a as usize], x[b as usize], x[c as usize]]).distance
+            };
+            let least = |v: u32, triangles: &[[u32; 3]]| {
+                triangles.iter().map(|&t| distance(v, t)).fold(f64::INFINITY, f64::min)
+            };
+            for v in 0..50_u32 {
+                let other = if v < 25 { &both[32..] } else { &both[..32] };
+                let side = if v < 25 { &p } else { &q };
+                let is_far =
+                    side.is_far(all.members_of(side.patch).iter().position(|&member| member == v).unwrap() as u8);
+                let distance = least(v, other);
+                assert!(!is_far || distance > f64::from(reach), "vertex {v} is {distance} away");
+                assert!(outcome.is_none_or(|apart| f64::from(apart) <= distance), "{outcome:?} and {distance}");
+                far += usize::from(is_far);
+            }
+            apart += usize::from(outcome.is_some());
+            lists += usize::from(outcome.is_none());
+        }
+        assert!(lists > 20 && apart > 20 && far > 200, "{lists} lists, {apart} apart, {far} vertices far");
+    }
 }

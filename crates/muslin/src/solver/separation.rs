@@ -336,8 +336,7 @@ impl Separation {
             survey = Survey::of(&self.start, &self.end, &self.inverse_masses, self.cloth);
         }
         if survey.is_finite && survey.longest > CAP * self.edge {
-            self.cut(model);
-            self.is_cut = true;
+            self.is_cut |= self.cut(model);
             survey = Survey::of(&self.start, &self.end, &self.inverse_masses, self.cloth);
         }
         if !survey.is_finite {
@@ -450,10 +449,11 @@ impl Separation {
         }
     }
 
-    /// Cuts motions that are too long to be followed.
-    fn cut(&mut self, model: &Model) {
+    /// Cuts motions that are too long to be followed; whether there were any.
+    fn cut(&mut self, model: &Model) -> bool {
         let Self { start, end, inverse_masses, restraints, .. } = self;
         let longest = CAP * self.edge;
+        let mut any = false;
         for vertices in model.cloths.iter().map(|cloth| cloth.vertices.clone()) {
             let sum = vertices.clone().fold(Vec3::ZERO, |sum, i| sum + (end[i] - start[i]));
             let mean = sum * (1.0 / vertices.len().max(1) as f64);
@@ -463,9 +463,11 @@ impl Separation {
                 if length > longest {
                     end[i] = start[i] + mean + own * (longest / length);
                     restraints.cut(i);
+                    any = true;
                 }
             }
         }
+        any
     }
 
     /// Finds the pairs that may come to touch.
@@ -518,8 +520,9 @@ impl Separation {
         model: &Model,
         normal: &mut Vec3<f64>,
     ) -> Option<PairContact> {
-        let x = vertices.map(|v| self.start[v as usize]);
-        let y = vertices.map(|v| self.end[v as usize]);
+        let [a, b, c, d] = vertices.map(|v| v as usize);
+        let x = [self.start[a], self.start[b], self.start[c], self.start[d]];
+        let y = [self.end[a], self.end[b], self.end[c], self.end[d]];
         // Most pairs are far apart along an axis.
         if is_beyond::<FIRST>(&x, model.thickness) && is_beyond::<FIRST>(&y, model.thickness) {
             return None;
