@@ -176,7 +176,7 @@ pub(crate) fn rounding(size: f64) -> f64 {
 pub(super) struct Stencil {
     pub(super) x: [Vec3<f64>; 4],
     pub(super) y: [Vec3<f64>; 4],
-    first_count: usize,
+    pub(super) first_count: usize,
 }
 
 /// What a test says of a pair.
@@ -190,17 +190,15 @@ pub(super) enum Verdict {
 impl Stencil {
     #[inline]
     pub(super) fn gather(vertices: &[u32; 4], first_count: usize, start: &[Vec3<f64>], end: &[Vec3<f64>]) -> Self {
-        Self {
-            x: vertices.map(|vertex| start[vertex as usize]),
-            y: vertices.map(|vertex| end[vertex as usize]),
-            first_count,
-        }
+        let [a, b, c, d] = [vertices[0] as usize, vertices[1] as usize, vertices[2] as usize, vertices[3] as usize];
+        Self { x: [start[a], start[b], start[c], start[d]], y: [end[a], end[b], end[c], end[d]], first_count }
     }
 
     /// Whether an axis separates the pair at the beginning, and at the end with `room` between.
     #[inline]
     fn is_apart_along_axis(&self, room: f64) -> bool {
-        let [(up, down), (up_end, down_end)] = [&self.x, &self.y].map(|points| axis_gaps(points, self.first_count));
+        let ((up, down), (up_end, down_end)) =
+            (axis_gaps(&self.x, self.first_count), axis_gaps(&self.y, self.first_count));
         let holds = |gap: f64, end_gap: f64| (gap > 0.0) & (end_gap > room);
         let along = |gap: Vec3<f64>, end: Vec3<f64>| holds(gap.x, end.x) | holds(gap.y, end.y) | holds(gap.z, end.z);
         along(up, up_end) | along(down, down_end)
@@ -210,10 +208,10 @@ impl Stencil {
         if self.first_count == 1 { Closest::of::<1>(*points).normal } else { Closest::of::<2>(*points).normal }
     }
 
-    /// A direction that certainly separates the pair at the beginning.
-    fn separating_normal(&self) -> Option<Vec3<f64>> {
+    /// A direction that certainly separates the pair at the beginning; that of the closest points, if `known`.
+    fn separating_normal(&self, known: Option<Vec3<f64>>) -> Option<Vec3<f64>> {
         let separates = |n: &Vec3<f64>| gap_along(*n, &self.x, self.first_count) > 0.0;
-        Some(self.normal(&self.x)).filter(separates).or_else(|| {
+        Some(known.unwrap_or_else(|| self.normal(&self.x))).filter(separates).or_else(|| {
             // Rounding has spoilt the direction of closest points; a plain one may do.
             let [a, b, c, d] = self.x;
             let plane = if self.first_count == 1 { (c - b).cross(d - b) } else { (b - a).cross(d - c) };
@@ -231,13 +229,14 @@ impl Stencil {
         gap_along(end, &self.x, self.first_count) > 0.0 && gap_along(end, &self.y, self.first_count) > room
     }
 
-    /// Whether the pair is certainly apart all along, and at the end by `room`, or has not moved.
+    /// Whether the pair is certainly apart all along, and at the end by `room`, or has not moved. The direction of the closest points at the
+    /// beginning need not be found again if it is `known`; it is tried, not trusted.
     #[inline]
-    pub(super) fn test(&self, room: f64) -> Verdict {
+    pub(super) fn test(&self, room: f64, known: Option<Vec3<f64>>) -> Verdict {
         if self.is_apart_along_axis(room) {
             return Verdict::Clear;
         }
-        let Some(n) = self.separating_normal() else { return Verdict::Touching };
+        let Some(n) = self.separating_normal(known) else { return Verdict::Touching };
         if gap_along(n, &self.y, self.first_count) > room || self.x == self.y || self.is_apart_along_end(room) {
             return Verdict::Clear;
         }
@@ -265,7 +264,7 @@ pub fn certify(start: &[Vec3<f64>], end: &[Vec3<f64>], candidates: &Candidates) 
 }
 
 fn certify_pair(stencil: &Stencil) -> Result<(), Verdict> {
-    match stencil.test(0.0) {
+    match stencil.test(0.0, None) {
         Verdict::Clear => Ok(()),
         verdict => Err(verdict),
     }

@@ -12,7 +12,9 @@ mod guard;
 mod intersection;
 mod neighborhood;
 mod patches;
+mod points;
 mod proximity;
+mod side;
 mod truncation;
 
 pub use candidates::Candidates;

@@ -29,11 +29,12 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use super::block::{Block, Points};
+use super::block::{Block, Workbench};
 use super::bvh::{Aabb, Bvh};
 use super::candidates::Candidates;
 use super::drift::{Drift, up};
 use super::patches::Patches;
+use super::points::Points;
 use crate::math::Vec3;
 use crate::parallel::{Team, Worker};
 
@@ -57,8 +58,6 @@ pub struct Neighborhood {
     cloth_with_cloth: bool,
     /// Of the step at hand.
     drifts: Vec<Drift>,
-    /// How far from where it was to go a vertex of a patch is now, at most, in m: s.
-    strays: Vec<f64>,
     /// The larger boxes.
     larger: Vec<Aabb>,
     tree: Bvh,
@@ -70,9 +69,7 @@ pub struct Neighborhood {
     /// Where the step at hand begins, and where it was to end.
     start: Vec<Vec3<f64>>,
     end: Vec<Vec3<f64>>,
-    /// How far from where it was to go a vertex is now, squared, in m².
-    strayed: Vec<f64>,
-    /// The start in single precision.
+    /// The step in single precision.
     points: Points,
     parts: [Mutex<Part>; PARTS],
     active: Candidates,
@@ -84,6 +81,8 @@ struct Part {
     active: Candidates,
     /// Lists found anew.
     renewed: usize,
+    /// Not within: there are many parts, and it is large for a stack.
+    bench: Box<Workbench>,
 }
 
 impl Neighborhood {
@@ -99,8 +98,6 @@ impl Neighborhood {
         let patches = Patches::new(positions, triangles, object, is_cloth);
         Self {
             drifts: vec![Drift::NONE; patches.len()],
-            strayed: Vec::new(),
-            strays: vec![0.0; patches.len()],
             patches,
             cloth_with_cloth: true,
             larger: Vec::new(),
@@ -138,7 +135,7 @@ impl Neighborhood {
     pub fn look(&mut self, team: &Team, threads: usize, (start, end): (&[Vec3<f64>], &[Vec3<f64>]), distance: f64) {
         let is_same = self.start == start;
         self.take_over(team, threads, start, end, is_same);
-        self.follow(team, threads, distance, is_same);
+        self.follow(team, threads, distance);
         let has_left = |(drift, larger): (&Drift, &Aabb)| !larger.contains(&drift.around);
         if self.larger.is_empty() || self.drifts.iter().zip(&self.larger).any(has_left) {
             self.find_overlaps();
@@ -154,14 +151,11 @@ impl Neighborhood {
             self.start.clear();
             self.start.extend_from_slice(start);
             self.end.clone_from(&self.start);
-            self.strayed.clear();
-            self.strayed.resize(start.len(), 0.0);
-            self.points.resize(start.len());
+            self.points.resize(start.len(), team);
         }
         let length = start.len().div_ceil(PARTS).max(1);
-        let origin = self.points.origin(start);
+        let origin = if is_same { self.points.origin() } else { self.points.move_origin(start) };
         let starts = hand_out(self.start.chunks_mut(length).zip(self.end.chunks_mut(length)));
-        let strayed = hand_out(self.strayed.chunks_mut(length));
         let points = hand_out(self.points.chunks_mut(length));
         team.run(threads, |worker: &Worker<'_>| {
             for part in worker.share_pieces(PARTS) {
@@ -169,12 +163,9 @@ impl Neighborhood {
                 let (start, end) = (&start[from..], &end[from..]);
                 let Some((own_start, own_end)) = take(&starts[part]) else { continue };
                 if let Some(points) = take(&points[part]) {
-                    points.set(origin, start, end, is_same);
+                    points.set(origin, (start, end), own_end, is_same);
                 }
-                if let Some(strayed) = take(&strayed[part]).filter(|_| !is_same) {
-                    for (i, strayed) in strayed.iter_mut().enumerate() {
-                        *strayed = (start[i] - own_end[i]).norm_squared();
-                    }
+                if !is_same {
                     own_start.copy_from_slice(&start[..own_start.len()]);
                 }
                 own_end.copy_from_slice(&end[..own_end.len()]);
@@ -183,21 +174,15 @@ impl Neighborhood {
     }
 
     /// How all patches move.
-    fn follow(&mut self, team: &Team, threads: usize, distance: f64, is_same: bool) {
-        let Self { patches, drifts, strays, strayed, start, end, .. } = self;
+    fn follow(&mut self, team: &Team, threads: usize, distance: f64) {
+        let Self { patches, drifts, points, .. } = self;
         // A part is a run of patches.
         let length = drifts.len().div_ceil(PARTS).max(1);
-        let runs = hand_out(drifts.chunks_mut(length).zip(strays.chunks_mut(length)));
+        let runs = hand_out(drifts.chunks_mut(length));
         team.run(threads, |worker: &Worker<'_>| {
             for part in worker.share_pieces(PARTS) {
-                let Some((drifts, strays)) = take(&runs[part]) else { continue };
-                for (i, drift) in drifts.iter_mut().enumerate() {
-                    let members = patches.members_of((part * length + i) as u32);
-                    *drift = Drift::of(members, start, end, distance);
-                    if !is_same {
-                        let largest = members.iter().map(|&v| strayed[v as usize]);
-                        strays[i] = largest.fold(0.0, |most, s| if s > most { s } else { most }).sqrt();
-                    }
+                for (i, drift) in take(&runs[part]).into_iter().flatten().enumerate() {
+                    *drift = Drift::of(patches.members_of((part * length + i) as u32), points, distance);
                 }
             }
         });
@@ -209,7 +194,7 @@ impl Neighborhood {
         let patches = &patches.patches;
         larger.clear();
         larger.extend(drifts.iter().zip(patches).map(|(drift, patch)| {
-            let later = drift.around.moved(drift.mean * LASTS);
+            let later = drift.around.moved(drift.mean.cast() * LASTS);
             drift.around.union(&later).inflated(SPARE.end * patch.edge + LASTS * drift.stir())
         }));
         let box_of = |item: u32| larger[item as usize];
@@ -236,7 +221,7 @@ impl Neighborhood {
 
     /// Makes lists for new neighbours, and forgets old ones.
     fn update_blocks(&mut self) {
-        let Self { blocks, overlaps, missing, spare, .. } = self;
+        let Self { patches, blocks, overlaps, missing, spare, .. } = self;
         missing.clear();
         let mut wanted = overlaps.iter().copied().peekable();
         for block in &mut *blocks {
@@ -250,7 +235,7 @@ impl Neighborhood {
         if !missing.is_empty() {
             blocks.extend(missing.drain(..).map(|pair| {
                 let mut block = spare.pop().unwrap_or_default();
-                block.begin(pair);
+                block.begin(pair, patches);
                 block
             }));
             blocks.sort_unstable_by_key(|block| block.patches);
@@ -259,8 +244,8 @@ impl Neighborhood {
 
     /// Looks how much of every list this step uses, finds those anew that do not reach, and takes the pairs of all that cannot be dismissed.
     fn gather(&mut self, team: &Team, threads: usize, is_same: bool, distance: f64) {
-        let Self { patches, drifts, strays, blocks, points, parts, active, .. } = self;
-        let step = StepAtHand { patches, drifts, strays, points, is_same, distance };
+        let Self { patches, drifts, blocks, points, parts, active, .. } = self;
+        let step = StepAtHand { patches, drifts, points, is_same, distance };
         let length = blocks.len().div_ceil(PARTS).max(1);
         let runs = hand_out(blocks.chunks_mut(length));
         team.run(threads, |worker| {
@@ -286,7 +271,6 @@ impl Neighborhood {
 struct StepAtHand<'a> {
     patches: &'a Patches,
     drifts: &'a [Drift],
-    strays: &'a [f64],
     points: &'a Points,
     is_same: bool,
     distance: f64,
@@ -294,14 +278,14 @@ struct StepAtHand<'a> {
 
 impl Part {
     fn take(&mut self, block: &mut Block, at_hand: &StepAtHand<'_>) {
-        let &StepAtHand { patches, drifts, strays, points, is_same, distance } = at_hand;
-        let [p, q] = [block.patches[0] as usize, block.patches[1] as usize];
-        if !is_same {
-            // The last step is over.
-            block.used = up(block.used + block.step + strays[p] + strays[q]);
+        let &StepAtHand { patches, drifts, points, is_same, distance } = at_hand;
+        let [p, q] = block.patches.map(|patch| &drifts[patch as usize]);
+        if is_same {
+            block.take_back();
+        } else {
+            block.pass(p.stray() + q.stray());
         }
-        let is_self = p == q;
-        let [p, q] = [&drifts[p], &drifts[q]];
+        let is_self = block.patches[0] == block.patches[1];
         let step = if is_self { p.approach_within() } else { p.approach(q) };
         let is_near = is_self || p.around.overlaps(&q.around);
         (block.step, block.is_near) =
@@ -314,10 +298,10 @@ impl Part {
             let edge = block.patches.map(|patch| patches.patches[patch as usize].edge).iter().sum::<f64>() * 0.5;
             let spare = (LASTS * block.step).clamp(SPARE.start * edge, SPARE.end * edge);
             // Twice the step, so that it is not found again for the next one at once.
-            block.find(patches, points, up(distance + 2.0 * block.step + spare));
+            block.find(patches, points, up(distance + 2.0 * block.step + spare), &mut self.bench);
             self.renewed += 1;
         }
-        block.take_active(points, distance, !is_same, &mut self.active);
+        block.take_active(points, distance, !is_same, (&mut self.bench, &mut self.active));
     }
 }
 

@@ -198,11 +198,37 @@ impl Guard {
         margin: f64,
     ) -> Result<Held, Breach> {
         check_finite(start, end)?;
-        self.hold_finite(start, end, movable, candidates, margin)
+        // Most steps are certain as they are.
+        if self.test_all((start, end), candidates, margin, &[])? {
+            return Ok(self.held);
+        }
+        self.cut_back(start, end, movable, candidates, margin)
     }
 
-    /// The same for positions that are known to be finite.
-    pub(crate) fn hold_finite(
+    /// Tests all pairs, of positions that are known to be finite; whether the step is certain as it is. `normals` are the directions of the
+    /// closest points at the start, pair by pair, as far as somebody knows them: not numbers where not.
+    pub(crate) fn test_all(
+        &mut self,
+        (start, end): (&[Vec3<f64>], &[Vec3<f64>]),
+        candidates: &Candidates,
+        margin: f64,
+        normals: &[Vec3<f64>],
+    ) -> Result<bool, Breach> {
+        self.held = Held::default();
+        self.round = 0;
+        self.violations.clear();
+        let mut known = normals.iter();
+        for (list, first_count) in candidates.lists() {
+            for vertices in list {
+                let normal = known.next().copied().filter(|normal| normal.is_finite());
+                self.test(&Stencil::gather(vertices, first_count, start, end), margin, vertices, normal)?;
+            }
+        }
+        Ok(self.violations.is_empty())
+    }
+
+    /// Cuts a step back that [`test_all`](Self::test_all) has found not to be certain.
+    pub(crate) fn cut_back(
         &mut self,
         start: &[Vec3<f64>],
         end: &mut [Vec3<f64>],
@@ -210,19 +236,7 @@ impl Guard {
         candidates: &Candidates,
         margin: f64,
     ) -> Result<Held, Breach> {
-        self.held = Held::default();
-        self.round = 0;
-        self.violations.clear();
         let mut step = Step { start, end, movable, candidates, margin };
-        for (list, first_count) in candidates.lists() {
-            for vertices in list {
-                self.test(&step, vertices, first_count)?;
-            }
-        }
-        // Most steps are certain as they are.
-        if self.violations.is_empty() {
-            return Ok(self.held);
-        }
         self.wanted.clear();
         self.wanted.extend_from_slice(step.end);
         self.change(&mut step).inspect_err(|_| step.end.copy_from_slice(&self.wanted))?;
@@ -252,19 +266,24 @@ impl Guard {
         let mut outcome = Ok(());
         for (list, first_count) in step.candidates.lists() {
             for vertices in list.iter().filter(|vertices| is_moved(vertices)) {
-                outcome = outcome.and_then(|()| self.test(step, vertices, first_count));
+                let stencil = step.stencil(vertices, first_count);
+                outcome = outcome.and_then(|()| self.test(&stencil, step.margin, vertices, None));
             }
         }
         self.moved_in = moved_in;
         outcome
     }
 
-    fn test<F>(&mut self, step: &Step<'_, F>, vertices: &[u32; 4], first_count: usize) -> Result<(), Breach>
-    where
-        F: Fn(usize) -> bool,
-    {
+    fn test(
+        &mut self,
+        stencil: &Stencil,
+        margin: f64,
+        vertices: &[u32; 4],
+        normal: Option<Vec3<f64>>,
+    ) -> Result<(), Breach> {
         self.held.tested += 1;
-        match step.stencil(vertices, first_count).test(room_of(step.margin)) {
+        let first_count = stencil.first_count;
+        match stencil.test(room_of(margin), normal) {
             Verdict::Clear => {}
             Verdict::Touching => return Err(Breach::Touching(pair_of(*vertices, first_count))),
             Verdict::Violated(normal) => self.violations.push(Violation { vertices: *vertices, first_count, normal }),

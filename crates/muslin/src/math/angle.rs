@@ -13,10 +13,10 @@
 //!
 //! [FreeBSD msun, `e_atan2f.c` and `s_atanf.c`], which is what `libm` has.
 
-use super::{Scalar, each, inlined};
+use super::{Lanes, Scalar, each, inlined};
 
 /// Single-precision numbers in a register, bit by bit.
-pub(super) trait Register: Scalar {
+pub(crate) trait Register: Scalar {
     /// |x|.
     fn magnitude(self) -> Self;
     /// The same number with the sign of another; this one must not be negative.
@@ -25,6 +25,16 @@ pub(super) trait Register: Scalar {
     fn is_all(mask: Self::Mask) -> bool;
     /// atan2 of each lane by itself.
     fn lone_atan2(self, other: Self) -> Self;
+    /// Where one of two masks holds.
+    fn either(one: Self::Mask, other: Self::Mask) -> Self::Mask;
+    /// A bit for each lane, the lowest for the first.
+    fn bits(mask: Self::Mask) -> u32;
+    /// The first numbers of a slice, as many as there are lanes.
+    fn load(numbers: &[f32]) -> Self;
+    /// The reverse.
+    fn store(self, numbers: &mut [f32]);
+    /// Rows of four numbers, one for each lane, as columns.
+    fn columns(row: impl Fn(usize) -> Lanes) -> [Self; 4];
 }
 
 /// Up to which q each of the first four c is used.

@@ -229,6 +229,30 @@ impl Register for Eight {
         // SAFETY: as above.
         unsafe { _mm256_movemask_ps(mask) == 0xFF }
     }
+    #[inline(always)]
+    fn either(one: __m256, other: __m256) -> __m256 {
+        // SAFETY: as above.
+        unsafe { _mm256_or_ps(one, other) }
+    }
+    #[inline(always)]
+    fn bits(mask: __m256) -> u32 {
+        // SAFETY: as above.
+        unsafe { _mm256_movemask_ps(mask) as u32 }
+    }
+    #[inline(always)]
+    fn load(numbers: &[f32]) -> Self {
+        numbers.first_chunk().map_or(Self::ZERO, |numbers| Self::new(*numbers))
+    }
+    #[inline(always)]
+    fn store(self, numbers: &mut [f32]) {
+        if let Some(numbers) = numbers.first_chunk_mut() {
+            *numbers = self.to_array();
+        }
+    }
+    #[inline(always)]
+    fn columns(row: impl Fn(usize) -> Lanes) -> [Self; 4] {
+        Self::from_rows(row)
+    }
     #[cold]
     fn lone_atan2(self, other: Self) -> Self {
         let (y, x) = (self.to_array(), other.to_array());

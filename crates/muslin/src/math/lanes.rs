@@ -172,6 +172,28 @@ impl Register for Lanes {
     fn is_all(mask: f32x4) -> bool {
         mask.all()
     }
+    #[inline(always)]
+    fn either(one: f32x4, other: f32x4) -> f32x4 {
+        one | other
+    }
+    #[inline(always)]
+    fn bits(mask: f32x4) -> u32 {
+        mask.to_bitmask()
+    }
+    #[inline(always)]
+    fn load(numbers: &[f32]) -> Self {
+        numbers.first_chunk().map_or(Self::ZERO, |numbers| Self::new(*numbers))
+    }
+    #[inline(always)]
+    fn store(self, numbers: &mut [f32]) {
+        if let Some(numbers) = numbers.first_chunk_mut() {
+            *numbers = self.to_array();
+        }
+    }
+    #[inline(always)]
+    fn columns(row: impl Fn(usize) -> Self) -> [Self; 4] {
+        Self::transpose([row(0), row(1), row(2), row(3)])
+    }
     #[cold]
     fn lone_atan2(self, other: Self) -> Self {
         let (y, x) = (self.to_array(), other.to_array());

@@ -17,6 +17,7 @@ mod sym3;
 mod symmetric;
 mod vec3;
 
+pub(crate) use angle::Register;
 pub use dual::Dual;
 pub use each::{array, each, inlined};
 #[cfg(target_arch = "x86_64")]

@@ -152,11 +152,14 @@ impl<R: Real> Frame<R> {
         if !separation.touched().is_empty() {
             self.take_push(separation, context, step, substep);
         }
-        separation.hold(context)?;
-        self.put_back(separation);
-        // Exactly what is stored now.
-        for (x, (u, origin)) in separation.start.iter_mut().zip(self.particles.iter().zip(&self.origins)) {
-            *x = *origin + u.xyz().cast();
+        if separation.hold_touched(context)? {
+            self.put_back(separation, 0..self.particles.len());
+            for (x, (u, origin)) in separation.start.iter_mut().zip(self.particles.iter().zip(&self.origins)) {
+                *x = *origin + u.xyz().cast();
+            }
+        } else {
+            // The ends are exactly what is stored.
+            std::mem::swap(&mut separation.start, &mut separation.end);
         }
         separation.settle(context.model, self.script.time_after(substep))?;
         self.kept.clone_from(&self.particles);
@@ -171,7 +174,12 @@ impl<R: Real> Frame<R> {
             let previous = self.previous[i];
             self.previous[i] = Particle::new(previous.xyz() + separation.lifts[i].cast(), previous.inverse_mass());
         }
-        self.put_back(separation);
+        let is_anywhere = separation.is_cut() || !self.facings.is_empty();
+        if is_anywhere {
+            self.put_back(separation, 0..self.particles.len());
+        } else {
+            self.put_back(separation, separation.touched().iter().map(|&vertex| vertex as usize));
+        }
         let script = std::mem::take(&mut self.script);
         let obstacles = script.obstacles(substep);
         if !obstacles.is_empty() {
@@ -186,16 +194,18 @@ impl<R: Real> Frame<R> {
             }
         }
         self.script = script;
-        for (y, (u, origin)) in separation.end.iter_mut().zip(self.particles.iter().zip(&self.origins)) {
-            *y = *origin + u.xyz().cast();
+        let stored = |i: usize| self.origins[i] + self.particles[i].xyz().cast();
+        if is_anywhere {
+            separation.end_anywhere(stored);
+        } else {
+            separation.end_touched(stored);
         }
     }
 
-    /// Takes over the positions that separation has changed.
-    fn put_back(&mut self, separation: &Separation) {
-        // Bodies stand behind the cloths.
-        for (i, y) in separation.end.iter().take(self.particles.len()).enumerate() {
-            let particle = self.particles[i];
+    /// Takes over the positions that separation has changed, of vertices of cloths.
+    fn put_back(&mut self, separation: &Separation, vertices: impl Iterator<Item = usize>) {
+        for i in vertices {
+            let (particle, y) = (self.particles[i], &separation.end[i]);
             if *y == self.origins[i] + particle.xyz().cast() {
                 continue;
             }

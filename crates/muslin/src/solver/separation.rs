@@ -65,7 +65,16 @@ pub(super) struct Separation {
     pub(super) lifts: Vec<Vec3<f64>>,
     contacts: Vec<PairContact>,
     supports: Supports,
-    parts: [Mutex<Vec<PairContact>>; PARTS],
+    /// The directions of the closest points at the start, of the pairs in [`active`](Self::active) as far as they were measured there; not
+    /// numbers for the others, and none at all once pairs were looked for again.
+    normals: Vec<Vec3<f64>>,
+    parts: [Mutex<Part>; PARTS],
+    /// What [`push`](Self::push) knows of all vertices.
+    known: Option<Survey>,
+    /// Whether motions were cut since the start of the substep.
+    is_cut: bool,
+    /// Whether where vertices are led is still to be noted, should they be held back.
+    is_to_note: bool,
     /// A usual edge, in m.
     edge: f64,
     /// Vertices of cloths.
@@ -111,7 +120,11 @@ impl Separation {
             lifts: Vec::new(),
             contacts: Vec::new(),
             supports: Supports::default(),
-            parts: std::array::from_fn(|_| Mutex::new(Vec::new())),
+            normals: Vec::new(),
+            parts: std::array::from_fn(|_| Mutex::default()),
+            known: None,
+            is_cut: false,
+            is_to_note: false,
             edge,
             cloth: model.masses.len(),
             led: Vec::new(),
@@ -185,15 +198,10 @@ impl Separation {
     /// Pushes apart what is too near, and not into bodies: what lies on one does not give way to what lies on it.
     pub(super) fn push(&mut self, context: &Context<'_>, obstacles: &[Obstacle], step: f64) {
         self.complete();
-        self.lifts.clear();
-        self.lifts.resize(self.end.len(), Vec3::ZERO);
-        self.contacts.clear();
-        self.supports.forget();
-        self.has_looked = false;
+        self.forget();
         // What is not finite is for `hold` to refuse.
-        if self.survey(context.model).is_err() {
-            return;
-        }
+        let Ok(survey) = self.survey(context.model) else { return };
+        self.known = Some(survey);
         self.look(context);
         self.find_contacts(context);
         self.pushed += self.contacts.len() as u64;
@@ -208,11 +216,14 @@ impl Separation {
         if let Some(tangle) = tangle {
             tangle.lift(inverse_masses, lifts, self.edge, step);
         }
-        for (x, lift) in end.iter_mut().zip(&*lifts) {
-            *x += *lift;
+        supports.touch(contacts, inverse_masses);
+        if tangle.is_some() {
+            end.iter_mut().zip(&*lifts).for_each(|(x, lift)| *x += *lift);
+        } else {
+            supports.touched.iter().for_each(|&vertex| end[vertex as usize] += lifts[vertex as usize]);
         }
         contacts.iter_mut().for_each(|contact| contact.start_from(lifts));
-        supports.find(contacts, inverse_masses, obstacles, end, context.model.thickness);
+        supports.find(obstacles, end, context.model.thickness);
         if tangle.is_some() {
             supports.touch_all(inverse_masses);
         }
@@ -225,37 +236,107 @@ impl Separation {
         }
     }
 
+    /// Forgets the last substep.
+    fn forget(&mut self) {
+        if self.tangle.is_some() || self.lifts.len() != self.end.len() {
+            self.lifts.clear();
+            self.lifts.resize(self.end.len(), Vec3::ZERO);
+        } else {
+            // Nothing else was lifted.
+            for vertex in self.contacts.iter().flat_map(|contact| contact.vertices) {
+                self.lifts[vertex as usize] = Vec3::ZERO;
+            }
+        }
+        self.contacts.clear();
+        self.supports.forget();
+        self.has_looked = false;
+        self.known = None;
+        self.is_cut = false;
+    }
+
+    /// Whether vertices that were not touched may have moved since the substep began here.
+    pub(super) fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+
     /// The vertices that [`push`](Self::push) may have moved.
     pub(super) fn touched(&self) -> &[u32] {
         &self.supports.touched
     }
 
-    /// Makes sure of the step, whatever has happened to `end` since [`push`](Self::push).
-    pub(super) fn hold(&mut self, context: &Context<'_>) -> Result<(), StepError> {
+    /// Moves the touched vertices to where they end now.
+    pub(super) fn end_touched(&mut self, place: impl Fn(usize) -> Vec3<f64>) {
+        for i in self.supports.touched.iter().map(|&vertex| vertex as usize) {
+            self.end[i] = place(i);
+        }
+    }
+
+    /// Moves all vertices of cloths to where they end now.
+    pub(super) fn end_anywhere(&mut self, place: impl Fn(usize) -> Vec3<f64>) {
+        self.end.iter_mut().take(self.cloth).enumerate().for_each(|(i, y)| *y = place(i));
+        // More have moved than were touched.
+        self.known = None;
+    }
+
+    /// Makes sure of the step, whatever has happened to `end` since [`push`](Self::push); whether it was changed.
+    pub(super) fn hold(&mut self, context: &Context<'_>) -> Result<bool, StepError> {
         self.complete();
         let survey = self
             .survey(context.model)
             .map_err(|vertex| StepError::non_finite(context.model, vertex.min(self.cloth.saturating_sub(1))))?;
-        let pieces = self.pieces(context.model, &survey)?;
+        self.hold_surveyed(context, &survey, false)
+    }
+
+    /// The same if only [`touched`](Self::touched) vertices have moved since [`push`](Self::push): the others need not be looked at again.
+    pub(super) fn hold_touched(&mut self, context: &Context<'_>) -> Result<bool, StepError> {
+        let Some(known) = self.known.take() else { return self.hold(context) };
+        // A tangle touches all.
+        let touched = self.supports.touched.iter().map(|&vertex| vertex as usize);
+        let survey = known.with(touched, &self.start, &self.end);
+        if self.tangle.is_some() || !survey.is_finite || survey.longest > CAP * self.edge {
+            return self.hold(context);
+        }
+        self.complete();
+        self.margin = rounding(survey.extent);
+        self.hold_surveyed(context, &survey, true)
+    }
+
+    fn hold_surveyed(&mut self, context: &Context<'_>, survey: &Survey, is_known: bool) -> Result<bool, StepError> {
+        let pieces = self.pieces(context.model, survey)?;
         if !survey.longest.is_finite() {
             let is_long = |(x, y): (&Vec3<f64>, &Vec3<f64>)| !(*y - *x).norm_squared().is_finite();
             let vertex = self.start.iter().zip(&self.end).position(is_long).unwrap_or(0);
             return Err(StepError::non_finite(context.model, vertex));
         }
-        self.restraints.want(&self.end);
-        let is_changed = if pieces > 1 { self.hold_pieces(context, pieces) } else { self.hold_piece(context) }?;
+        self.is_to_note = true;
+        let is_changed = if pieces > 1 {
+            self.note();
+            self.hold_pieces(context, pieces)
+        } else {
+            self.hold_piece(context, is_known)
+        }?;
         if is_changed {
             self.restraints.compare(&self.end);
         }
         self.start[self.cloth..].copy_from_slice(&self.led);
-        Ok(())
+        Ok(is_changed || self.is_cut)
+    }
+
+    /// Notes where vertices are led, before the first is held back.
+    fn note(&mut self) {
+        if std::mem::take(&mut self.is_to_note) {
+            self.restraints.want(&self.end);
+        }
     }
 
     /// One look at all vertices: cuts motions that are too long to be followed, and sets the margin. An error is the first that is not finite.
     fn survey(&mut self, model: &Model) -> Result<Survey, usize> {
-        let mut survey = Survey::of(&self.start, &self.end, &self.inverse_masses, self.cloth);
+        let mut survey = Survey::quick(&self.start, &self.end, &self.inverse_masses, self.cloth);
+        if !survey.is_finite || survey.longest > CAP * self.edge {
+            survey = Survey::of(&self.start, &self.end, &self.inverse_masses, self.cloth);
+        }
         if survey.is_finite && survey.longest > CAP * self.edge {
-            self.cut(model);
+            self.is_cut |= self.cut(model);
             survey = Survey::of(&self.start, &self.end, &self.inverse_masses, self.cloth);
         }
         if !survey.is_finite {
@@ -298,7 +379,7 @@ impl Separation {
                 };
             }
             self.has_looked = false;
-            outcome = self.hold_piece(context).map(|_| true);
+            outcome = self.hold_piece(context, false).map(|_| true);
             if outcome.is_err() {
                 break;
             }
@@ -308,11 +389,11 @@ impl Separation {
         outcome
     }
 
-    /// Makes sure of the way from `start` to `end`; whether it was changed.
-    fn hold_piece(&mut self, context: &Context<'_>) -> Result<bool, StepError> {
+    /// Makes sure of the way from `start` to `end`, of which only touched vertices may have changed if it `is_known`; whether it was changed.
+    fn hold_piece(&mut self, context: &Context<'_>, is_known: bool) -> Result<bool, StepError> {
         for round in 0..ROUNDS {
             // A step that was left as it is was certain; one that was changed may come near something else.
-            if self.guard_step(context)? == 0 {
+            if self.guard_step(context, is_known && round == 0)? == 0 {
                 return Ok(round > 0);
             }
         }
@@ -323,24 +404,31 @@ impl Separation {
                 *y = *x;
             }
         }
-        match self.guard_step(context)? {
+        match self.guard_step(context, false)? {
             0 => Ok(true),
             _ => Err(StepError::Contact { what: "cloth is pushed from all sides".to_owned() }),
         }
     }
 
     /// Holds back what is not certain; how many vertices that were.
-    fn guard_step(&mut self, context: &Context<'_>) -> Result<usize, StepError> {
-        if !self.is_known(context.model) {
+    fn guard_step(&mut self, context: &Context<'_>, is_known: bool) -> Result<usize, StepError> {
+        if !self.is_known(context.model, is_known) {
             self.look(context);
         }
-        let w = &self.inverse_masses;
         let tangle = self.tangle.as_deref().filter(|tangle| !tangle.is_free());
         let active = tangle.map_or(self.neighborhood.active(), Tangle::held);
         if active.is_empty() {
             return Ok(0);
         }
-        let held = self.guard.hold_finite(&self.start, &mut self.end, |vertex| w[vertex] > 0.0, active, self.margin);
+        let is_certain = self.guard.test_all((&self.start, &self.end), active, self.margin, &self.normals);
+        if is_certain.map_err(|breach| breach_error(context.model, breach))? {
+            return Ok(0);
+        }
+        self.note();
+        let Self { guard, start, end, inverse_masses: w, margin, .. } = self;
+        let tangle = self.tangle.as_deref().filter(|tangle| !tangle.is_free());
+        let active = tangle.map_or(self.neighborhood.active(), Tangle::held);
+        let held = guard.cut_back(start, end, |vertex| w[vertex] > 0.0, active, *margin);
         held.map(|held| held.truncated).map_err(|breach| breach_error(context.model, breach))
     }
 
@@ -348,16 +436,24 @@ impl Separation {
     ///
     /// All others stay farther apart than the reach of [`look`](Self::look) on the way to the end that was looked at. With both of a pair
     /// nearer by half the thickness, they still stay apart by what the rest of the reach is: more than the guard asks for.
-    fn is_known(&self, model: &Model) -> bool {
+    fn is_known(&self, model: &Model, only_touched: bool) -> bool {
         let farthest = 0.5 * model.thickness * (1.0 - 1e-9);
         let is_near = |(x, y): (&Vec3<f64>, &Vec3<f64>)| (*y - *x).norm_squared() <= farthest * farthest;
-        self.has_looked && self.neighborhood.end().iter().zip(&self.end).all(is_near)
+        let ends = self.neighborhood.end();
+        if !self.has_looked {
+            false
+        } else if only_touched {
+            self.touched().iter().all(|&vertex| is_near((&ends[vertex as usize], &self.end[vertex as usize])))
+        } else {
+            ends.iter().zip(&self.end).all(is_near)
+        }
     }
 
-    /// Cuts motions that are too long to be followed.
-    fn cut(&mut self, model: &Model) {
+    /// Cuts motions that are too long to be followed; whether there were any.
+    fn cut(&mut self, model: &Model) -> bool {
         let Self { start, end, inverse_masses, restraints, .. } = self;
         let longest = CAP * self.edge;
+        let mut any = false;
         for vertices in model.cloths.iter().map(|cloth| cloth.vertices.clone()) {
             let sum = vertices.clone().fold(Vec3::ZERO, |sum, i| sum + (end[i] - start[i]));
             let mean = sum * (1.0 / vertices.len().max(1) as f64);
@@ -367,9 +463,11 @@ impl Separation {
                 if length > longest {
                     end[i] = start[i] + mean + own * (longest / length);
                     restraints.cut(i);
+                    any = true;
                 }
             }
         }
+        any
     }
 
     /// Finds the pairs that may come to touch.
@@ -378,6 +476,7 @@ impl Separation {
         let reach = context.model.thickness + 16.0 * self.margin;
         self.neighborhood.look(context.team, context.threads, (&self.start, &self.end), reach);
         self.has_looked = true;
+        self.normals.clear();
         self.leave_out_exempt();
     }
 
@@ -389,33 +488,48 @@ impl Separation {
         context.team.run(context.threads, |worker| {
             for part in worker.share_pieces(PARTS) {
                 let mut found = this.parts[part].lock().unwrap_or_else(PoisonError::into_inner);
-                found.clear();
+                found.contacts.clear();
+                found.normals.clear();
                 for pair in count * part / PARTS..count * (part + 1) / PARTS {
-                    found.extend(if pair < faces {
-                        this.contact::<1>(active.vertex_triangle[pair], context.model)
+                    let mut normal = Vec3::splat(f64::NAN);
+                    let contact = if pair < faces {
+                        this.contact::<1>(active.vertex_triangle[pair], context.model, &mut normal)
                     } else {
-                        this.contact::<2>(active.edge_edge[pair - faces], context.model)
-                    });
+                        this.contact::<2>(active.edge_edge[pair - faces], context.model, &mut normal)
+                    };
+                    found.contacts.extend(contact);
+                    found.normals.push(normal);
                 }
             }
         });
         self.contacts.clear();
+        self.normals.clear();
         for part in &mut self.parts {
-            self.contacts.extend_from_slice(part.get_mut().unwrap_or_else(PoisonError::into_inner));
+            let part = part.get_mut().unwrap_or_else(PoisonError::into_inner);
+            self.contacts.extend_from_slice(&part.contacts);
+            self.normals.extend_from_slice(&part.normals);
         }
     }
 
-    /// A pair as a contact, if it is one; the first `FIRST` of the vertices are the first's.
+    /// A pair as a contact, if it is one; the first `FIRST` of the vertices are the first's. `normal` gets the direction of the closest points at
+    /// the start, if it was needed.
     #[inline]
-    fn contact<const FIRST: usize>(&self, vertices: [u32; 4], model: &Model) -> Option<PairContact> {
-        let x = vertices.map(|v| self.start[v as usize]);
-        let y = vertices.map(|v| self.end[v as usize]);
+    fn contact<const FIRST: usize>(
+        &self,
+        vertices: [u32; 4],
+        model: &Model,
+        normal: &mut Vec3<f64>,
+    ) -> Option<PairContact> {
+        let [a, b, c, d] = vertices.map(|v| v as usize);
+        let x = [self.start[a], self.start[b], self.start[c], self.start[d]];
+        let y = [self.end[a], self.end[b], self.end[c], self.end[d]];
         // Most pairs are far apart along an axis.
         if is_beyond::<FIRST>(&x, model.thickness) && is_beyond::<FIRST>(&y, model.thickness) {
             return None;
         }
         let along = |x: &[Vec3<f64>; 4], weights: &[f64; 4]| (0..4).fold(Vec3::ZERO, |sum, k| sum + x[k] * weights[k]);
         let mut closest = Closest::of::<FIRST>(x);
+        *normal = closest.normal;
         let end_along = closest.normal.dot(along(&y, &closest.weights));
         let is_near = |thickness: f64| closest.distance < thickness || end_along < thickness;
         if !is_near(model.thickness) {
@@ -446,10 +560,18 @@ impl Separation {
     }
 }
 
+/// What a part of the work has found.
+#[derive(Default)]
+struct Part {
+    contacts: Vec<PairContact>,
+    /// See [`Separation::normals`].
+    normals: Vec<Vec3<f64>>,
+}
+
 /// What there is to know of all vertices before a step is held.
 struct Survey {
     is_finite: bool,
-    /// The longest motion of any vertex, in m.
+    /// The longest motion of any vertex, in m; or more, but for those that are too long.
     longest: f64,
     /// The largest coordinate of cloth, in m.
     extent: f64,
@@ -481,6 +603,65 @@ impl Survey {
         let extent = more(largest.x, more(largest.y, largest.z));
         Self { is_finite, longest: f64::sqrt(longest), extent, led: (f64::sqrt(led), fastest) }
     }
+
+    /// The same in a quick look, with a bound of the longest motion. Enough if there is no number that is not finite, and no motion
+    /// that is too long.
+    fn quick(start: &[Vec3<f64>], end: &[Vec3<f64>], inverse_masses: &[f64], cloth: usize) -> Self {
+        /// Several side by side: for registers.
+        const SIDE: usize = 4;
+        let more = |a: f64, b: f64| if b > a { b } else { a };
+        let (mut sums, mut moves, mut sizes) = ([0.0; 3 * SIDE], [0.0; 3 * SIDE], [0.0; 3 * SIDE]);
+        let mut look = |k: usize, x: f64, y: f64, is_cloth: bool| {
+            let way = (y - x).abs();
+            sums[k] += way;
+            moves[k] = more(moves[k], way);
+            if is_cloth {
+                sizes[k] = more(more(sizes[k], x.abs()), y.abs());
+            }
+        };
+        let whole = cloth.min(start.len()).min(end.len()) / SIDE * SIDE;
+        let (starts, ends) = (start[..whole].as_chunks::<SIDE>().0, end[..whole].as_chunks::<SIDE>().0);
+        for (x, y) in starts.iter().zip(ends) {
+            for k in 0..SIDE {
+                look(3 * k, x[k].x, y[k].x, true);
+                look(3 * k + 1, x[k].y, y[k].y, true);
+                look(3 * k + 2, x[k].z, y[k].z, true);
+            }
+        }
+        for (i, (x, y)) in start.iter().zip(end).enumerate().skip(whole) {
+            look(0, x.x, y.x, i < cloth);
+            look(1, x.y, y.y, i < cloth);
+            look(2, x.z, y.z, i < cloth);
+        }
+        let (mut led, mut fastest) = (0.0, 0);
+        for (i, w) in inverse_masses.iter().enumerate() {
+            if *w <= 0.0 {
+                let squared = (end[i] - start[i]).norm_squared();
+                if squared > led {
+                    (led, fastest) = (squared, i as u32);
+                }
+            }
+        }
+        Self {
+            // No number, and none that is too large, is lost in a sum.
+            is_finite: sums.iter().all(|sum| sum.is_finite()),
+            // √3, and the rounding.
+            longest: moves.into_iter().fold(0.0, more) * 1.7321,
+            extent: sizes.into_iter().fold(0.0, more),
+            led: (f64::sqrt(led), fastest),
+        }
+    }
+
+    /// The same where some vertices of cloths, none of which is led, end elsewhere: the longest of all ways that were looked at.
+    fn with(mut self, vertices: impl Iterator<Item = usize>, start: &[Vec3<f64>], end: &[Vec3<f64>]) -> Self {
+        for i in vertices {
+            let squared = (end[i] - start[i]).norm_squared();
+            self.is_finite &= squared.is_finite();
+            self.longest = self.longest.max(squared.sqrt());
+            self.extent = self.extent.max(end[i].x.abs()).max(end[i].y.abs()).max(end[i].z.abs());
+        }
+        self
+    }
 }
 
 /// Vertices in contact with cloth that lie on bodies as well.
@@ -496,7 +677,9 @@ struct Supports {
 impl Supports {
     fn forget(&mut self) {
         self.all.clear();
-        self.touched.clear();
+        for vertex in self.touched.drain(..) {
+            self.is_seen[vertex as usize] = false;
+        }
     }
 
     /// Counts every free vertex as touched.
@@ -505,18 +688,23 @@ impl Supports {
         self.touched.extend((0..w.len() as u32).filter(|&vertex| w[vertex as usize] > 0.0));
     }
 
-    /// Those at `x` that are near an obstacle: a few sweeps take nothing farther than that.
-    fn find(&mut self, contacts: &[PairContact], w: &[f64], obstacles: &[Obstacle], x: &[Vec3<f64>], thickness: f64) {
-        self.is_seen.clear();
-        self.is_seen.resize(x.len(), false);
+    /// Counts the free vertices of contacts as touched.
+    fn touch(&mut self, contacts: &[PairContact], w: &[f64]) {
+        self.is_seen.resize(w.len(), false);
         for vertex in contacts.iter().flat_map(|contact| contact.vertices) {
             let v = vertex as usize;
             if w[v] > 0.0 && !std::mem::replace(&mut self.is_seen[v], true) {
                 self.touched.push(vertex);
-                for (index, obstacle) in obstacles.iter().enumerate() {
-                    if let Some(probe) = obstacle.after.probe_within(x[v], 2.0 * thickness) {
-                        self.all.push((vertex, index as u32, probe.distance.min(thickness)));
-                    }
+            }
+        }
+    }
+
+    /// Those at `x` that are near an obstacle: a few sweeps take nothing farther than that.
+    fn find(&mut self, obstacles: &[Obstacle], x: &[Vec3<f64>], thickness: f64) {
+        for &vertex in &self.touched {
+            for (index, obstacle) in obstacles.iter().enumerate() {
+                if let Some(probe) = obstacle.after.probe_within(x[vertex as usize], 2.0 * thickness) {
+                    self.all.push((vertex, index as u32, probe.distance.min(thickness)));
                 }
             }
         }
