@@ -9,8 +9,8 @@ use crate::mesh::Mesh;
 
 /// Coordinates of the vertices of a flat rest shape, and what lies beside each triangle.
 pub(crate) struct Chart<'a> {
-    topology: &'a Topology,
-    triangles: &'a [[u32; 3]],
+    pub(super) topology: &'a Topology,
+    pub(super) triangles: &'a [[u32; 3]],
     /// In m.
     points: Vec<[f64; 2]>,
     /// For each triangle, what is beyond the edge that faces each corner.
@@ -64,7 +64,7 @@ impl<'a> Chart<'a> {
         self.is_convex
     }
 
-    fn line(&self, a: u32, b: u32) -> [f64; 2] {
+    pub(super) fn line(&self, a: u32, b: u32) -> [f64; 2] {
         let [a, b] = [a, b].map(|v| self.points[v as usize]);
         [b[0] - a[0], b[1] - a[1]]
     }
