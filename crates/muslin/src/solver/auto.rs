@@ -23,7 +23,7 @@
 //! of a flag does), and the number stays.
 //!
 //! A frame that leaves an edge beyond the limit of strain, as the jerk at the end of a fall may, is computed again with twice the substeps, up to eight times as
-//! many, while that helps; the next frame begins with half of what this one needed. If most frames are computed again, the number grows for all.
+//! many, while that helps; the next frame begins with what this one needed, or with half of it where the limit was held with ease or not at all. If most frames are computed again, the number grows for all.
 //!
 //! What is known is carried in `State::history`, so that a resumed run has the same bits.
 //!
@@ -420,7 +420,9 @@ impl Engines {
                 let is_given_up = strain > max_strain && is_in_vain;
                 memory.patience = if is_given_up { PATIENCE } else { memory.patience.saturating_sub(1) };
                 memory.strained += u32::from(strain_before.is_finite());
-                memory.factor = if strain > max_strain { 1 } else { factor.div_ceil(2) };
+                // What took many rounds to hold would be computed twice with half of it.
+                let is_eased = strain > max_strain || self.main.is_at_ease();
+                memory.factor = if is_eased { factor.div_ceil(2) } else { factor };
                 return Ok(StepReport { stages, iterations, ..report });
             }
             copy(state, &mut self.good);

@@ -89,6 +89,8 @@ const LIMIT_SHARE: f64 = 0.95;
 /// Sweeps in a round, and rounds at the end of a frame at most.
 const LIMIT_SWEEPS: usize = 4;
 const LIMIT_ROUNDS: usize = 16;
+/// After fewer rounds than these, a limit is held with ease.
+const EASY_ROUNDS: usize = 6;
 /// Of these sweeps, where they do not change velocities: three or four times fewer of them are needed than without.
 const LIMIT_RELAXATION: f64 = 1.6;
 
@@ -132,7 +134,7 @@ impl Helpers {
 
     /// The ropes, and after them the limit.
     fn terms(&self) -> impl Iterator<Item = &(dyn Term + 'static)> {
-        let ropes = self.reach.iter().flat_map(|reach| &reach.ropes);
+        let ropes = self.reach.iter().flat_map(|reach| reach.ropes.iter().flatten());
         ropes.chain(self.limit.iter().map(|limit| &limit.edges)).map(|term| &**term)
     }
 }
@@ -161,6 +163,8 @@ pub(super) struct PositionBased<R: Real> {
     helpers: Option<Arc<Helpers>>,
     /// Of the tethers.
     tether_arms: Vec<Arm<R>>,
+    /// Rounds after which edges were still beyond the limit, at the end of the last frame.
+    vain_rounds: usize,
 }
 
 /// A solver with its sweeps, in the precision that the settings ask for.
@@ -212,6 +216,7 @@ where
             help,
             helpers: None,
             tether_arms: Vec::new(),
+            vain_rounds: 0,
         }
     }
 
@@ -228,7 +233,14 @@ where
     /// Number of ropes and tethers, once there was a frame.
     pub(super) fn long_range_count(&self) -> usize {
         let reach = self.helpers.as_ref().and_then(|helpers| helpers.reach.as_ref());
-        reach.map_or(0, |reach| reach.tether_count() + reach.ropes.iter().map(|t| t.element_count()).sum::<usize>())
+        reach.map_or(0, |reach| {
+            reach.tether_count() + reach.ropes.iter().flatten().map(|t| t.element_count()).sum::<usize>()
+        })
+    }
+
+    /// Whether the limit of strain was held with ease in the last frame.
+    pub(super) fn is_at_ease(&self) -> bool {
+        self.vain_rounds < EASY_ROUNDS
     }
 
     fn load(&mut self, context: &Context<'_>, state: &State, dt: f64) {
@@ -281,7 +293,8 @@ where
         let none = Helpers::default();
         let helpers = self.helpers.as_deref().unwrap_or(&none);
         let help_arms = &first_arms[model.terms.len()..];
-        let rope_count = helpers.reach.as_ref().map_or(0, |reach| reach.ropes.len());
+        let rope_counts = helpers.reach.as_ref().map_or([0; 2], |reach| [0, 1].map(|set| reach.ropes[set].len()));
+        let rope_count = rope_counts[0] + rope_counts[1];
         let beyond: [AtomicU64; LIMIT_ROUNDS] = Default::default();
         let outcome = Mutex::new((Stages::default(), 0.0_f64));
 
@@ -344,7 +357,9 @@ where
                 worker.barrier();
                 watch.lap(&mut stages.predict);
                 for iteration in 0..iterations {
-                    for (t, rope) in helpers.reach.iter().flat_map(|reach| &reach.ropes).enumerate() {
+                    let set = s % 2;
+                    let ropes = helpers.reach.iter().flat_map(|reach| &reach.ropes[set]);
+                    for (t, rope) in (set * rope_counts[0]..).zip(ropes) {
                         (sweeps.project)(&**rope, worker, &helping(t));
                     }
                     for (t, term) in model.terms.iter().enumerate() {
@@ -397,6 +412,9 @@ where
                 }
             }
         });
+        let tolerance = helpers.limit.as_ref().map_or(f64::INFINITY, |limit| limit.tolerance);
+        let is_beyond = |worst: &&AtomicU64| f64::from_bits(worst.load(Ordering::Relaxed)) > tolerance;
+        self.vain_rounds = beyond.iter().filter(is_beyond).count();
         outcome.into_inner().unwrap_or_default()
     }
 }

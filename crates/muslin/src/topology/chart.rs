@@ -9,8 +9,8 @@ use crate::mesh::Mesh;
 
 /// Coordinates of the vertices of a flat rest shape, and what lies beside each triangle.
 pub(crate) struct Chart<'a> {
-    topology: &'a Topology,
-    triangles: &'a [[u32; 3]],
+    pub(super) topology: &'a Topology,
+    pub(super) triangles: &'a [[u32; 3]],
     /// In m.
     points: Vec<[f64; 2]>,
     /// For each triangle, what is beyond the edge that faces each corner.
@@ -61,7 +61,7 @@ impl<'a> Chart<'a> {
         self.is_convex
     }
 
-    fn line(&self, a: u32, b: u32) -> [f64; 2] {
+    pub(super) fn line(&self, a: u32, b: u32) -> [f64; 2] {
         line(&self.points, a, b)
     }
 

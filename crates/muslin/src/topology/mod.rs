@@ -19,6 +19,7 @@ mod adjacency;
 mod chart;
 mod coloring;
 mod hierarchy;
+mod lines;
 mod ordering;
 
 pub use adjacency::Adjacency;
