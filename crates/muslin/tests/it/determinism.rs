@@ -98,6 +98,35 @@ fn the_bits_do_not_depend_on_the_number_of_threads_where_the_sweeps_are_shared()
     }
 }
 
+/// Copies in and out of a solver, predictions and collisions are shared from 65,536 vertices on.
+#[test]
+fn the_bits_do_not_depend_on_the_number_of_threads_where_vertices_are_shared() {
+    let text = |solver: &str| {
+        format!(
+            r#"
+            fps = 1000
+            solver = {{ {solver} }}
+            wind = {{ velocity = [3, 0, 1], drag = 1.2, lift = 0.5 }}
+            [[cloth]]
+            grid = {{ size = [1, 1], cells = [255, 256] }}
+            pins = [{{ vertices = [0, 30000] }}, {{ vertices = [255], path = [{{ time = 0 }}, {{ time = 1, offset = [1, 0, 0] }}] }}]
+            material = {{ damping = 0.3, stretch = {{ stiffness = 1000 }} }}
+            [[collider]]
+            sphere = {{ center = [0, -0.2, 0], radius = 0.2 }}
+            "#
+        )
+    };
+    for solver in [
+        r#"kind = "xpbd", substeps = 2"#,
+        r#"kind = "auto", quality = { max_strain = 0.5, motion = 0.5 }"#,
+        r#"kind = "vbd", substeps = 1, iterations = 2"#,
+        r#"kind = "explicit", scheme = "verlet", substeps = 40"#,
+    ] {
+        let alone = hash_after(&text(solver), 1, 2);
+        assert_eq!(hash_after(&text(solver), 3, 2), alone, "{solver}");
+    }
+}
+
 /// What the other tests of this file do not bend.
 const OTHER_BENDS: [&str; 6] = [
     r#"model = "hinge_force", stiffness = 1e-4, damping = 1e-3"#,
