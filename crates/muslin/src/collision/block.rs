@@ -14,7 +14,8 @@
 //! ```
 //!
 //! Then it is farther apart than the distance all along, and so it is along the direction of its closest points at the start: what looks
-//! closer, in double precision, finds neither a contact nor a violation. So a result does not depend on which of the two sums has left a pair out.
+//! closer, in double precision, finds neither a contact nor a violation. So a result does not depend on which of the two sums has left a pair out, but for this: Σρ is about distances, with a turn of both sides taken out, and a step in which layers turn by more
+//! than their gap over their edges may hold back a pair that is looked at and is not in danger. Whether such a pair is looked at depends on Σρ only within its rounding.
 //!
 //! After that step it is gap − v apart, less what the vertices stray from where they were to go, where Σρ has grown by ρ and as much of straying. So it is apart as
 //! long as Σρ stays below

@@ -143,7 +143,7 @@ impl Drift {
         let arm = p.centre - q.centre;
         let shift = (p.mean - q.mean - q.turn.cross(arm)).norm();
         let rounding = SLACK * (p.sizes[0] + q.sizes[0] + q.sizes[1] * (arm.x.abs() + arm.y.abs() + arm.z.abs()));
-        let sum = p.spread + q.spread + shift + (p.turn - q.turn).norm() * p.radius + rounding;
+        let sum = p.spread + q.spread + shift + up_narrow((p.turn - q.turn).norm()) * p.radius + rounding;
         // What is not a number promises nothing.
         if sum < f32::MAX { f64::from(up_narrow(sum)) } else { f64::INFINITY }
     }

@@ -27,6 +27,8 @@ use wide::f32x4;
 use crate::math::Eight;
 use crate::math::{Lanes, Register, Scalar, Vec3, inlined};
 use crate::parallel::Team;
+#[cfg(target_arch = "x86_64")]
+use crate::parallel::with_avx2;
 
 /// Pairs that are measured at once.
 pub(super) const SIDE: usize = 8;
@@ -106,7 +108,12 @@ impl Points {
         #[cfg(target_arch = "x86_64")]
         if self.is_wide {
             // SAFETY: the processor has AVX2, said the team.
-            return unsafe { run_wide(work) };
+            return unsafe {
+                with_avx2(
+                    #[inline(always)]
+                    || work.run::<Eight>(),
+                )
+            };
         }
         let _ = self.is_wide;
         work.run::<Lanes>()
@@ -143,13 +150,6 @@ pub(super) struct Measured {
     pub(super) until: [f32; SIDE],
     /// A bit for each that has to be looked at.
     pub(super) is_active: u32,
-}
-
-/// With instructions that not every processor has.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn run_wide<W: Work>(work: W) -> W::Outcome {
-    work.run::<Eight>()
 }
 
 struct Gaps<'a, const FIRST: usize> {
@@ -225,7 +225,7 @@ fn own_approach<const FIRST: usize, S: Register>(u: &[Vec3<S>; 4]) -> S {
         }
     }
     // Far more than the rounding of differences, and of what is lost below the range of numbers. Where a square is no number, the
-    // largest component is none either.
+    // largest component is infinite.
     squared.sqrt() * S::from_f64(1.0 + 1e-5) + largest(u) * S::from_f64(f64::from(SLACK)) + S::from_f64(1e-18)
 }
 

@@ -189,6 +189,7 @@ impl Energy<3> for BaraffWitkin {
         }
     }
 
+    #[inline(always)]
     fn value<S: Scalar>(rest: &Rest<S>, x: &[Vec3<S>; 3]) -> S {
         let c = Self::row(rest, x).value;
         energy_of(c * c, rest.compliance)

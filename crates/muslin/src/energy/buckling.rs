@@ -190,6 +190,7 @@ impl Energy<2> for Buckling {
         Rest { length: S::gather(rest, |r| r.length), scale: S::gather(rest, |r| r.scale) }
     }
 
+    #[inline(always)]
     fn value<S: Scalar>(rest: &Rest<S>, x: &[Vec3<S>; 2]) -> S {
         arc((x[1] - x[0]).norm() / rest.length).energy * rest.scale
     }

@@ -174,6 +174,7 @@ impl Energy<4> for CubicShell {
         }
     }
 
+    #[inline(always)]
     fn value<S: Scalar>(rest: &Rest<S>, x: &[Vec3<S>; 4]) -> S {
         polynomial(rest, x) / rest.compliance
     }

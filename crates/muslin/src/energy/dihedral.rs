@@ -279,6 +279,7 @@ impl Energy<4> for Dihedral {
         Rest { angle: S::gather(rest, |r| r.angle), compliance: S::gather(rest, |r| r.compliance) }
     }
 
+    #[inline(always)]
     fn value<S: Scalar>(rest: &Rest<S>, x: &[Vec3<S>; 4]) -> S {
         let c = bend(angle(x), rest.angle);
         energy_of(c * c, rest.compliance)

@@ -54,6 +54,7 @@ impl Energy<2> for Distance {
     fn cast<S: Scalar>(rest: &[spring::Rest<f64>]) -> spring::Rest<S> {
         Spring::cast(rest)
     }
+    #[inline(always)]
     fn value<S: Scalar>(rest: &spring::Rest<S>, x: &[Vec3<S>; 2]) -> S {
         Spring::value(rest, x)
     }

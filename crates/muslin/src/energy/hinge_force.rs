@@ -133,6 +133,7 @@ impl Energy<4> for HingeForce {
         }
     }
 
+    #[inline(always)]
     fn value<S: Scalar>(rest: &Rest<S>, x: &[Vec3<S>; 4]) -> S {
         let [c, _, _] = law(rest, x);
         energy_of(c * c, rest.compliance)

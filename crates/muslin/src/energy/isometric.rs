@@ -135,6 +135,7 @@ impl Energy<4> for Isometric {
         Rest { weights: cast_weights(rest, |r| &r.weights), compliance: S::gather(rest, |r| r.compliance) }
     }
 
+    #[inline(always)]
     fn value<S: Scalar>(rest: &Rest<S>, x: &[Vec3<S>; 4]) -> S {
         energy_of(weighted_sum(&rest.weights, x).norm_squared(), rest.compliance)
     }
@@ -193,6 +194,7 @@ impl Energy<4> for IsometricScalar {
         }
     }
 
+    #[inline(always)]
     fn value<S: Scalar>(rest: &ScalarRest<S>, x: &[Vec3<S>; 4]) -> S {
         let c = Self::row(rest, x).value;
         energy_of(c * c, rest.compliance)

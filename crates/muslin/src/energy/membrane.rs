@@ -350,6 +350,7 @@ impl<L: Law> Energy<3> for Membrane<L> {
         }
     }
 
+    #[inline(always)]
     fn value<S: Scalar>(rest: &Rest<S>, x: &[Vec3<S>; 3]) -> S {
         let [a, b, c] = L::conditions(&rest.moduli, &Symmetric::strain(deformation(&rest.weights, x)));
         S::from_f64(0.5) * Vec3::new(a.value, b.value, c.value).norm_squared()

@@ -176,7 +176,7 @@ impl Law for NeoHookean {
         ]
     }
 
-    /// With p = (C − I) adj C, C = `FᵀF`: S = (2μ p + λ ln J adj C)/q, in which nothing small is a difference of large numbers. Over one direction, with
+    /// With p = E adj C, C = `FᵀF`: S = (2μ p + λ ln J adj C)/q, in which nothing small is a difference of large numbers. Over one direction, with
     /// m = Σ `w_a m_a` and r = `w_u f_v − w_v f_u`, the law's part of the Hessian is 4 W″ m mᵀ − 2 W′ r rᵀ.
     #[inline(always)]
     fn along<S: Scalar>(
@@ -214,7 +214,7 @@ impl Law for NeoHookean {
         let slope = half * inverse * (moduli.lambda * log - moduli.mu);
         let second = inverse * (S::from_f64(0.25) * moduli.lambda * inverse - slope);
 
-        let (stress, slope, second) = if S::is_any(S::from_f64(LEAST - 1.0).greater(change)) {
+        let (stress, slope, second) = if S::is_any(S::select(is_sound, S::ZERO, S::ONE).greater(S::ZERO)) {
             let t = (change + S::from_f64(1.0 - LEAST)) * S::from_f64(1.0 / LEAST);
             let log = half * (S::from_f64(LN_LEAST) + t - half * t * t);
             let first = half * (S::ONE - t) * S::from_f64(1.0 / LEAST);

@@ -83,6 +83,7 @@ impl Energy<4> for Projective {
         }
     }
 
+    #[inline(always)]
     fn value<S: Scalar>(rest: &Rest<S>, x: &[Vec3<S>; 4]) -> S {
         let c = weighted_sum(&rest.weights, x).norm() - rest.length;
         energy_of(c * c, rest.compliance)

@@ -126,6 +126,7 @@ impl<const N: usize> Energy<N> for Shell {
         Rest::cast(rest)
     }
 
+    #[inline(always)]
     fn value<S: Scalar>(rest: &Rest<S, N>, x: &[Vec3<S>; N]) -> S {
         energy_of(weighted_sum(&rest.weights, x).norm_squared(), rest.compliance)
     }
@@ -199,6 +200,7 @@ impl<const N: usize> Energy<N> for CurvedShell {
         Rest::cast(rest)
     }
 
+    #[inline(always)]
     fn value<S: Scalar>(rest: &Rest<S, N>, x: &[Vec3<S>; N]) -> S {
         energy_of(bent(rest, x).0.norm_squared(), rest.compliance)
     }

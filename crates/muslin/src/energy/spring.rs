@@ -201,6 +201,7 @@ impl Energy<2> for Spring {
         Rest { length: S::gather(rest, |r| r.length), compliance: S::gather(rest, |r| r.compliance) }
     }
 
+    #[inline(always)]
     fn value<S: Scalar>(rest: &Rest<S>, x: &[Vec3<S>; 2]) -> S {
         let c = (x[1] - x[0]).norm() - rest.length;
         energy_of(c * c, rest.compliance)
@@ -313,6 +314,7 @@ impl Energy<2> for SlackSpring {
         }
     }
 
+    #[inline(always)]
     fn value<S: Scalar>(rest: &SlackRest<S>, x: &[Vec3<S>; 2]) -> S {
         let c = Self::row(rest, x).value;
         energy_of(c * c, rest.compliance)

@@ -192,7 +192,7 @@ impl Register for Lanes {
     }
     #[inline(always)]
     fn columns(row: impl Fn(usize) -> Self) -> [Self; 4] {
-        Self::transpose([row(0), row(1), row(2), row(3)])
+        Self::from_rows(row)
     }
     #[cold]
     fn lone_atan2(self, other: Self) -> Self {

@@ -84,6 +84,13 @@ impl Plan {
         &self.vertices[bundle * self.lanes..][..self.lanes]
     }
 
+    /// The same, each lane by itself.
+    fn lane_by_lane(&self) -> Self {
+        let vertices = self.vertices.clone();
+        let filled = vec![1; vertices.len()];
+        Self { lanes: 1, vertices, filled, colors: Vec::new(), vertex_count: self.vertex_count }
+    }
+
     pub(super) fn vertex_count(&self) -> usize {
         self.vertex_count
     }
@@ -129,12 +136,24 @@ impl<S: Bundle<f32>> Sums<S> {
     /// Numbers that it takes to store one.
     pub(super) const SIZE: usize = 9 * S::LANES;
 
+    /// Those of a bundle of so many lanes as `S` has.
+    ///
     /// # Safety
     /// There must be a place for the bundle.
     #[inline(always)]
     pub(super) unsafe fn load(sums: &Shared<'_, f32>, bundle: usize) -> Self {
         // SAFETY: by the caller's promise.
-        let part = |part: usize| unsafe { S::read(sums, bundle * Self::SIZE + part * S::LANES) };
+        unsafe { Self::load_at(sums, bundle * Self::SIZE, S::LANES) }
+    }
+
+    /// From `first` on, with so many numbers from part to part.
+    ///
+    /// # Safety
+    /// All of them must be there.
+    #[inline(always)]
+    unsafe fn load_at(sums: &Shared<'_, f32>, first: usize, stride: usize) -> Self {
+        // SAFETY: by the caller's promise.
+        let part = |part: usize| unsafe { S::read(sums, first + part * stride) };
         Self {
             gradient: Vec3::new(part(0), part(1), part(2)),
             block: Sym3 {
@@ -148,10 +167,20 @@ impl<S: Bundle<f32>> Sums<S> {
     /// There must be a place for the bundle.
     #[inline(always)]
     pub(super) unsafe fn store(&self, sums: &Shared<'_, f32>, bundle: usize) {
+        // SAFETY: by the caller's promise.
+        unsafe { self.store_at(sums, bundle * Self::SIZE, S::LANES) };
+    }
+
+    /// The reverse of [`load_at`](Self::load_at).
+    ///
+    /// # Safety
+    /// As there.
+    #[inline(always)]
+    unsafe fn store_at(&self, sums: &Shared<'_, f32>, first: usize, stride: usize) {
         for (i, vector) in [self.gradient, self.block.diagonal, self.block.across].into_iter().enumerate() {
             for (j, part) in vector.to_array().into_iter().enumerate() {
                 // SAFETY: by the caller's promise.
-                unsafe { part.write(sums, bundle * Self::SIZE + (3 * i + j) * S::LANES) };
+                unsafe { part.write(sums, first + (3 * i + j) * stride) };
             }
         }
     }
@@ -177,13 +206,15 @@ struct Places<E: Energy<N>, S: Scalar, const N: usize> {
     /// The vertices of each bundle, lane by lane.
     own: Vec<Spot<Particle<f32>>>,
     vertex_count: usize,
+    /// Lanes of the bundles that sums are kept for.
+    stride: usize,
     /// τ, in s.
     damping: f64,
 }
 
 impl<E: Energy<N>, S: Bundle<f32>, const N: usize> Places<E, S, N> {
     /// `corners` lists the elements and corners of each vertex, as element × N + corner.
-    fn new(batch: &Batch<E, N>, plan: &Plan, corners: &Adjacency) -> Self {
+    fn new(batch: &Batch<E, N>, plan: &Plan, stride: usize, corners: &Adjacency) -> Self {
         let bundles = plan.len();
         let mut places = Self {
             starts: vec![0],
@@ -193,17 +224,18 @@ impl<E: Energy<N>, S: Bundle<f32>, const N: usize> Places<E, S, N> {
             present: Vec::new(),
             own: plan.vertices.iter().map(|&v| Spot::new(v)).collect(),
             vertex_count: plan.vertex_count,
+            stride,
             damping: batch.damping(),
         };
-        let element = |vertex: u32, corner: usize, k: usize| {
+        let with_corner = |vertex: u32, corner: usize| {
             let places = corners.of(vertex).iter().map(|&place| place as usize);
-            places.filter(|place| place % N == corner).map(|place| place / N).nth(k)
+            places.filter(|place| place % N == corner).map(|place| place / N).collect::<Vec<_>>()
         };
         for bundle in 0..bundles {
-            let lanes = plan.lanes_of(bundle);
             for corner in 0..N {
+                let lists: Vec<_> = plan.lanes_of(bundle).iter().map(|&v| with_corner(v, corner)).collect();
                 for k in 0.. {
-                    let elements: Vec<Option<usize>> = lanes.iter().map(|&v| element(v, corner, k)).collect();
+                    let elements: Vec<Option<usize>> = lists.iter().map(|list| list.get(k).copied()).collect();
                     // What stands in for an element that is not there is computed and thrown away.
                     let Some(other) = elements.iter().flatten().next().copied() else { break };
                     let bit = |(lane, element): (usize, &Option<usize>)| u8::from(element.is_some()) << lane;
@@ -226,6 +258,12 @@ impl<E: Energy<N>, S: Bundle<f32>, const N: usize> Places<E, S, N> {
     const ALL: u8 = ((1_u16 << S::LANES) - 1) as u8;
     /// Numbers of the arms of a place.
     const ARMS: usize = 3 * (N - 1) * S::LANES;
+
+    /// Bundles of a plan as those here: the same, or their lanes.
+    fn own_bundles(&self, bundles: Range<usize>) -> Range<usize> {
+        let each = self.stride / S::LANES;
+        bundles.start * each..bundles.end * each
+    }
 
     fn check(&self, bundles: &Range<usize>, view: &View<'_>) {
         assert!(bundles.end * N < self.starts.len() && bundles.start <= bundles.end, "bundles that are not there");
@@ -299,40 +337,50 @@ impl<E: Energy<N>, S: Bundle<f32>, const N: usize> Places<E, S, N> {
     /// # Safety
     /// [`check`](Self::check) must have passed.
     #[inline(always)]
-    unsafe fn add_corner(&self, i: usize, bundle: usize, own: [Vec3<S>; 2], view: &View<'_>, sums: &mut Sums<S>) {
+    unsafe fn add_corner(&self, i: usize, bundle: usize, own: Vec3<S>, view: &View<'_>, sums: &mut Sums<S>) {
         for place in self.range(bundle, i) {
             // SAFETY: by the caller's promise.
-            let [u, x] = unsafe { self.elements(place, (i, own[0]), &view.particles, view) };
-            let mut corner = E::corner(&self.rest[place], &x, i);
-            if self.damping > 0.0 {
-                // SAFETY: by the caller's promise.
-                let [before, at] = unsafe { self.elements(place, (i, own[1]), &view.previous, view) };
-                let (drag, _) = self.drag(place, &u, &before, &at, view.step, i);
-                corner.gradient += drag.gradient;
-                corner.block += drag.block;
-            }
+            let [_, x] = unsafe { self.elements(place, (i, own), &view.particles, view) };
+            let corner = E::corner(&self.rest[place], &x, i);
             sums.add(&self.of_present(place, corner));
         }
     }
 
-    /// D = ‖∇C(xⁿ)·(x − xⁿ)‖² τ/2hα at a corner, and its value in J; see [`Elastic`](super::Elastic).
+    /// Adds the damping of a bundle.
+    ///
+    /// # Safety
+    /// [`check`](Self::check) must have passed.
     #[inline(always)]
-    fn drag(
-        &self,
-        place: usize,
-        u: &[Vec3<S>; N],
-        before: &[Vec3<S>; N],
-        at: &[Vec3<S>; N],
-        step: f64,
-        corner: usize,
-    ) -> (Corner<S>, S) {
-        let row = E::row(&self.rest[place], at);
-        let mut moved = *u;
+    unsafe fn add_drag(&self, bundle: usize, own: Vec3<S>, view: &View<'_>, sums: &mut Sums<S>) {
+        // SAFETY: by the caller's promise.
+        let before = unsafe { self.own(&view.previous, bundle) };
+        for i in 0..N {
+            for place in self.range(bundle, i) {
+                // SAFETY: by the caller's promise.
+                let (drag, _) = unsafe { self.drag(place, (i, [own, before]), view) };
+                sums.add(&self.of_present(place, drag));
+            }
+        }
+    }
+
+    /// D = ‖∇C(xⁿ)·(x − xⁿ)‖² τ/2hα at a corner, with the vertex there at `own` now and before, and its value in J; see [`Elastic`](super::Elastic).
+    ///
+    /// # Safety
+    /// [`check`](Self::check) must have passed.
+    #[inline(always)]
+    unsafe fn drag(&self, place: usize, (corner, own): (usize, [Vec3<S>; 2]), view: &View<'_>) -> (Corner<S>, S) {
+        // SAFETY: by the caller's promise.
+        let ([u, _], [before, at]) = unsafe {
+            let now = self.elements(place, (corner, own[0]), &view.particles, view);
+            (now, self.elements(place, (corner, own[1]), &view.previous, view))
+        };
+        let row = E::row(&self.rest[place], &at);
+        let mut moved = u;
         for i in 0..N {
             moved[i] = u[i] - before[i];
         }
         let compliance = row.compliance();
-        let rate = S::from_f64(self.damping / step) / compliance;
+        let rate = S::from_f64(self.damping / view.step) / compliance;
         let rate = S::select(compliance.greater(S::ZERO), rate, S::ZERO);
         let change = row.along(&moved);
         let drag = Corner { gradient: row.pull(corner, change * rate), block: row.square(corner, rate) };
@@ -342,26 +390,35 @@ impl<E: Energy<N>, S: Bundle<f32>, const N: usize> Places<E, S, N> {
     #[inline(always)]
     fn add_all(&self, bundles: Range<usize>, view: &View<'_>, sums: &Shared<'_, f32>) {
         self.check(&bundles, view);
-        assert!(sums.len() >= bundles.end * Sums::<S>::SIZE, "fewer sums than bundles");
+        let stride = self.stride;
+        assert!(sums.len() >= (bundles.end * S::LANES).div_ceil(stride) * 9 * stride, "fewer sums than bundles");
         let view = *view;
         for bundle in bundles {
+            let slot = bundle * S::LANES;
+            let first = slot / stride * 9 * stride + slot % stride;
             // SAFETY: the lengths are checked above.
             unsafe {
-                let own = [self.own(&view.particles, bundle), self.own(&view.previous, bundle)];
-                let mut sum = Sums::load(sums, bundle);
-                // A formula with a corner that the compiler knows computes nothing for the others.
-                self.add_corner(0, bundle, own, &view, &mut sum);
-                self.add_corner(1, bundle, own, &view, &mut sum);
-                if N > 2 {
-                    self.add_corner(2, bundle, own, &view, &mut sum);
+                let own = self.own(&view.particles, bundle);
+                let mut sum = Sums::load_at(sums, first, stride);
+                if const { N <= 4 } {
+                    // A formula with a corner that the compiler knows computes nothing for the others.
+                    self.add_corner(0, bundle, own, &view, &mut sum);
+                    self.add_corner(1, bundle, own, &view, &mut sum);
+                    if N > 2 {
+                        self.add_corner(2, bundle, own, &view, &mut sum);
+                    }
+                    if N > 3 {
+                        self.add_corner(3, bundle, own, &view, &mut sum);
+                    }
+                } else {
+                    for corner in 0..N {
+                        self.add_corner(corner, bundle, own, &view, &mut sum);
+                    }
                 }
-                if N > 3 {
-                    self.add_corner(3, bundle, own, &view, &mut sum);
+                if self.damping > 0.0 {
+                    self.add_drag(bundle, own, &view, &mut sum);
                 }
-                for corner in 4..N {
-                    self.add_corner(corner, bundle, own, &view, &mut sum);
-                }
-                sum.store(sums, bundle);
+                sum.store_at(sums, first, stride);
             }
         }
     }
@@ -377,11 +434,10 @@ impl<E: Energy<N>, S: Bundle<f32>, const N: usize> Places<E, S, N> {
                 let own = [self.own(&view.particles, bundle), self.own(&view.previous, bundle)];
                 let mut sum = S::read(sums, bundle * S::LANES);
                 for place in self.range(bundle, 0) {
-                    let [u, x] = self.elements(place, (0, own[0]), &view.particles, &view);
+                    let [_, x] = self.elements(place, (0, own[0]), &view.particles, &view);
                     let mut value = E::value(&self.rest[place], &x);
                     if self.damping > 0.0 {
-                        let [before, at] = self.elements(place, (0, own[1]), &view.previous, &view);
-                        value += self.drag(place, &u, &before, &at, view.step, 0).1;
+                        value += self.drag(place, (0, own), &view).1;
                     }
                     let present = S::load_number(|lane| f32::from(self.present[place] >> lane & 1));
                     sum += S::select(present.greater(S::ZERO), value, S::ZERO);
@@ -407,14 +463,14 @@ impl<E: Energy<N>, S: Bundle<f32>, const N: usize> Corners for Places<E, S, N> {
     fn add(&self, bundles: Range<usize>, view: &View<'_>, sums: &Shared<'_, f32>) {
         S::compiled(
             #[inline(always)]
-            || self.add_all(bundles, view, sums),
+            || self.add_all(self.own_bundles(bundles), view, sums),
         );
     }
 
     fn add_values(&self, bundles: Range<usize>, view: &View<'_>, sums: &Shared<'_, f32>) {
         S::compiled(
             #[inline(always)]
-            || self.add_all_values(bundles, view, sums),
+            || self.add_all_values(self.own_bundles(bundles), view, sums),
         );
     }
 }
@@ -425,9 +481,14 @@ pub(super) fn corners<E: Energy<N>, const N: usize>(
     plan: &Plan,
     corners: &Adjacency,
 ) -> Box<dyn Corners> {
-    #[cfg(target_arch = "x86_64")]
-    if plan.lanes == Eight::LANES {
-        return Box::new(Places::<E, Eight, N>::new(batch, plan, corners));
+    let stride = plan.lanes;
+    // Wide elements are few, and their code is long: it is compiled once.
+    if const { N > 4 } {
+        return Box::new(Places::<E, f32, N>::new(batch, &plan.lane_by_lane(), stride, corners));
     }
-    Box::new(Places::<E, Lanes, N>::new(batch, plan, corners))
+    #[cfg(target_arch = "x86_64")]
+    if stride == Eight::LANES {
+        return Box::new(Places::<E, Eight, N>::new(batch, plan, stride, corners));
+    }
+    Box::new(Places::<E, Lanes, N>::new(batch, plan, stride, corners))
 }

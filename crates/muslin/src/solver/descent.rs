@@ -5,7 +5,7 @@
 //! at G after all sweeps, and at a substep that has raised it sweeps again in double precision with both.
 //!
 //! G is a sum in double precision of the numbers of vertices, each with the elements whose first vertex it is; these are known to some 10⁻⁷ of themselves.
-#![allow(unsafe_code, reason = "opens the displacements to the team; see `Single::sweep`")]
+#![allow(unsafe_code, reason = "opens the displacements to the team; see `Single::descend`")]
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,7 +14,7 @@ use super::Context;
 use super::corners::{Corners, Plan, Sums, View};
 use super::cushions::Cushions;
 use super::particle::{Bundle, Particle};
-use super::stepped::{Motion, Substep};
+use super::stepped::Motion;
 use crate::energy::Term;
 use crate::energy::contact::Press;
 #[cfg(target_arch = "x86_64")]
@@ -25,7 +25,7 @@ use crate::parallel::{Shared, Worker};
 use crate::topology::{Adjacency, Coloring};
 
 /// Vertices whose energies are summed into one number.
-const PIECE: usize = 512;
+pub(super) const PIECE: usize = 512;
 
 /// ωₖ of the extrapolation of sweep `iteration`, from the one before.
 pub(super) fn extrapolation(iteration: usize, acceleration: f64, before: f64) -> f64 {
@@ -53,7 +53,8 @@ pub(super) struct Single {
     pieces: Vec<f64>,
     /// xⁿ, with held vertices at their targets, in m.
     origins: Vec<Vec3<f64>>,
-    /// From there, in m: x; xⁿ; y; x⁽ᵏ⁻¹⁾; x⁽ᵏ⁻²⁾.
+    /// From there, in m: nothing; x; xⁿ; y; x⁽ᵏ⁻¹⁾; x⁽ᵏ⁻²⁾.
+    start: Vec<Particle<f32>>,
     particles: Vec<Particle<f32>>,
     previous: Vec<Particle<f32>>,
     predicted: Vec<Particle<f32>>,
@@ -61,16 +62,48 @@ pub(super) struct Single {
     before_last: Vec<Particle<f32>>,
 }
 
-/// What the sweeps of a substep ask about bodies.
+/// What the sweeps of a substep ask about vertices besides their energies.
 #[derive(Clone, Copy)]
 pub(super) struct Surroundings<'a> {
-    pub(super) substep: &'a Substep<'a>,
+    /// In kg.
+    pub(super) masses: &'a [f64],
+    pub(super) inverse_masses: &'a [f64],
     /// xⁿ, in m.
     pub(super) previous: &'a [Vec3<f64>],
-    pub(super) inverse_masses: &'a [f64],
+    /// h, in s.
+    pub(super) step: f64,
     pub(super) cushions: Cushions<'a>,
     /// By slots of `cushions`, in N.
     pub(super) normal_forces: Shared<'a, Vec3<f64>>,
+}
+
+impl Surroundings<'_> {
+    /// m/h², in N/m.
+    #[inline]
+    pub(super) fn inertia(&self, vertex: usize) -> f64 {
+        self.masses[vertex] / (self.step * self.step)
+    }
+
+    /// The contact of a vertex at `x`.
+    #[inline]
+    pub(super) fn each_press(&self, vertex: usize, x: Vec3<f64>, visit: impl FnMut(usize, Press)) {
+        let ends = (x, self.previous[vertex]);
+        let normal_force = |slot| self.normal_forces.get(slot);
+        self.cushions.each_press(vertex, self.inertia(vertex), ends, normal_force, visit);
+    }
+
+    /// Takes the normal forces of a vertex at `x` for the friction of the next sweep. Returns whether a body presses on it.
+    #[inline]
+    pub(super) fn settle(&self, vertex: usize, x: Vec3<f64>) -> bool {
+        let mut is_pressed = false;
+        if self.inverse_masses[vertex] > 0.0 {
+            self.each_press(vertex, x, |slot, press| {
+                self.normal_forces.set(slot, press.normal_force);
+                is_pressed |= press.normal_force != Vec3::ZERO;
+            });
+        }
+        is_pressed
+    }
 }
 
 impl Single {
@@ -107,6 +140,7 @@ impl Single {
             energies: [vec![0.0; plan.len() * lanes], vec![0.0; count]],
             pieces: vec![0.0; count.div_ceil(PIECE)],
             origins: Vec::new(),
+            start: all(),
             particles: all(),
             previous: all(),
             predicted: all(),
@@ -117,27 +151,27 @@ impl Single {
         }
     }
 
-    /// Whether it was made for a model of this kind.
+    /// Whether it was made for a model of these numbers. Stiffness and masses are copied: a solver is for one model, as with the streams of `explicit`.
     pub(super) fn fits(&self, model: &Model, is_wide: bool) -> bool {
         self.is_wide == is_wide
             && self.plan.vertex_count() == model.masses.len()
             && self.counts.iter().copied().eq(model.terms.iter().map(|term| term.element_count()))
     }
 
-    /// Takes xⁿ and y of a substep, and measures the elements; x is xⁿ then.
+    /// Takes xⁿ and y of a substep, and measures the elements.
     pub(super) fn load(&mut self, context: &Context<'_>, motion: &Motion) {
         self.origins.clone_from(&motion.positions);
-        let Self { terms, origins, arms, particles, previous, predicted, .. } = self;
+        let Self { terms, origins, arms, start, previous, predicted, .. } = self;
         // SAFETY: vertices and places are set by the worker that has them in its share.
-        let (arms, particles, previous, predicted) = unsafe {
+        let (arms, start, previous, predicted) = unsafe {
             let (previous, predicted) = (Shared::new(previous), Shared::new(predicted));
-            (Shared::new(arms), Shared::new(particles), previous, predicted)
+            (Shared::new(arms), Shared::new(start), previous, predicted)
         };
         context.team.run(context.threads, |worker| {
             for i in worker.share(0..origins.len()) {
                 let w = motion.inverse_masses[i] as f32;
                 let since = |x: Vec3<f64>| Particle::new((x - origins[i]).cast(), w);
-                particles.set(i, Particle::new(Vec3::ZERO, w));
+                start.set(i, Particle::new(Vec3::ZERO, w));
                 previous.set(i, since(motion.previous[i]));
                 predicted.set(i, since(motion.predicted[i]));
             }
@@ -151,16 +185,14 @@ impl Single {
 
     /// Has the sweeps begin at some positions, in m.
     pub(super) fn place(&mut self, positions: &[Vec3<f64>]) {
-        for (i, particle) in self.particles.iter_mut().enumerate() {
-            *particle = Particle::new((positions[i] - self.origins[i]).cast(), particle.inverse_mass());
+        for (i, (particle, start)) in self.particles.iter_mut().zip(&self.start).enumerate() {
+            *particle = Particle::new((positions[i] - self.origins[i]).cast(), start.inverse_mass());
         }
     }
 
     /// Back to xⁿ.
     pub(super) fn return_to_start(&mut self) {
-        for particle in &mut self.particles {
-            *particle = Particle::new(Vec3::ZERO, particle.inverse_mass());
-        }
+        self.particles.copy_from_slice(&self.start);
     }
 
     /// x, in m; of held vertices xⁿ, which is their target.
@@ -170,20 +202,27 @@ impl Single {
         }
     }
 
-    /// G at x, in J.
-    pub(super) fn objective(&mut self, around: &Surroundings<'_>) -> f64 {
-        let Surroundings { substep, .. } = *around;
+    /// G at xⁿ, in J, with the normal forces as they are.
+    pub(super) fn objective_at_start(&mut self, context: &Context<'_>, around: &Surroundings<'_>) -> f64 {
+        std::mem::swap(&mut self.particles, &mut self.start);
+        let objective = self.objective(context, around);
+        std::mem::swap(&mut self.particles, &mut self.start);
+        objective
+    }
+
+    /// G at x, in J, with the normal forces as they are.
+    pub(super) fn objective(&mut self, context: &Context<'_>, around: &Surroundings<'_>) -> f64 {
         let Self { terms, plan, origins, particles, previous, predicted, arms, energies, pieces, .. } = self;
         let [of_lanes, of_vertices] = energies;
         let lanes = of_lanes.len() / plan.len().max(1);
         // SAFETY: each worker sets the lanes of its own bundles, and after the barrier the pieces of its own share. Nobody sets a vertex.
         let (view, of_lanes, of_vertices, pieces) = unsafe {
             let (particles, previous) = (Shared::new(particles), Shared::new(previous));
-            let view = View { particles, previous, arms: Shared::new(arms), first_arm: 0, step: substep.step };
+            let view = View { particles, previous, arms: Shared::new(arms), first_arm: 0, step: around.step };
             (view, Shared::new(of_lanes), Shared::new(of_vertices), Shared::new(pieces))
         };
         let count = plan.vertex_count();
-        substep.context.team.run(substep.context.threads, |worker| {
+        context.team.run(context.threads, |worker| {
             let bundles = worker.share_pieces(plan.len());
             (bundles.start * lanes..bundles.end * lanes).for_each(|slot| of_lanes.set(slot, 0.0));
             let mut view = view;
@@ -217,11 +256,11 @@ impl Single {
     /// All sweeps of a substep, with the largest move of each, in m, as bits, in `moves`: they end with the first that is not beyond `still`.
     pub(super) fn descend(
         &mut self,
+        context: &Context<'_>,
         around: &Surroundings<'_>,
         acceleration: f64,
         (moves, still): (&[AtomicU64], f64),
     ) {
-        let context = around.substep.context;
         let is_accelerated = acceleration > 0.0;
         if is_accelerated {
             self.last.copy_from_slice(&self.particles);
@@ -234,7 +273,7 @@ impl Single {
         // a vertex are got and set by the worker that has the vertex.
         let (view, sums, last, before_last) = unsafe {
             let (particles, previous) = (Shared::new(particles), Shared::new(previous));
-            let view = View { particles, previous, arms: Shared::new(arms), first_arm: 0, step: around.substep.step };
+            let view = View { particles, previous, arms: Shared::new(arms), first_arm: 0, step: around.step };
             (view, Shared::new(sums), Shared::new(last), Shared::new(before_last))
         };
         let sweep = Sweep { terms, plan, masses, origins, predicted, view, sums, around };
@@ -243,7 +282,7 @@ impl Single {
         context.team.run(context.threads, |worker| {
             if !is_free {
                 worker.share(0..x.len()).for_each(|i| {
-                    sweep.settle(i);
+                    around.settle(i, sweep.position(i));
                 });
                 worker.barrier();
             }
@@ -264,7 +303,7 @@ impl Single {
                 if is_accelerated || !is_free {
                     let factor = Lanes::from_f64(omega);
                     for i in worker.share(0..x.len()) {
-                        let is_pressed = !is_free && sweep.settle(i);
+                        let is_pressed = !is_free && around.settle(i, sweep.position(i));
                         if is_accelerated {
                             let (u, base) = (x.get(i).four(), before_last.get(i).four());
                             let u = if is_pressed { u } else { (u - base) * factor + base };
@@ -277,22 +316,6 @@ impl Single {
                 worker.barrier();
             }
         });
-    }
-}
-
-impl Surroundings<'_> {
-    /// m/h², in N/m.
-    #[inline]
-    fn inertia(&self, vertex: usize) -> f64 {
-        self.substep.model.masses[vertex] / (self.substep.step * self.substep.step)
-    }
-
-    /// The contact of a vertex at `x`.
-    #[inline]
-    fn each_press(&self, vertex: usize, x: Vec3<f64>, visit: impl FnMut(usize, Press)) {
-        let ends = (x, self.previous[vertex]);
-        let normal_force = |slot| self.normal_forces.get(slot);
-        self.cushions.each_press(vertex, self.inertia(vertex), ends, normal_force, visit);
     }
 }
 
@@ -313,18 +336,6 @@ impl Sweep<'_> {
     #[inline]
     fn position(&self, vertex: usize) -> Vec3<f64> {
         self.origins[vertex] + self.view.particles.get(vertex).xyz().cast()
-    }
-
-    /// Takes the normal forces of a vertex for the friction of the next sweep. Returns whether a body presses on it.
-    fn settle(&self, vertex: usize) -> bool {
-        let mut is_pressed = false;
-        if self.around.inverse_masses[vertex] > 0.0 {
-            self.around.each_press(vertex, self.position(vertex), |slot, press| {
-                self.around.normal_forces.set(slot, press.normal_force);
-                is_pressed |= press.normal_force != Vec3::ZERO;
-            });
-        }
-        is_pressed
     }
 
     /// Moves the vertices of all colours once; the largest move of this worker's share, in m.
@@ -380,7 +391,8 @@ impl Sweep<'_> {
 
     /// Adds bodies to the vertices of a bundle.
     fn press<S: Bundle<f32>>(&self, bundle: usize) {
-        for (lane, &v) in self.plan.bundle(bundle).iter().enumerate() {
+        // Those that are there twice too: what a lane does counts for the largest move.
+        for (lane, &v) in self.plan.lanes_of(bundle).iter().enumerate() {
             let i = v as usize;
             if self.around.inverse_masses[i] == 0.0 {
                 continue;

@@ -387,7 +387,7 @@ const PRECISION: Parameter = Parameter {
     unit: "",
     kind: Kind::Choice(&["f32", "f64"]),
     default: Some(Setting::Choice("f32")),
-    meaning: "numbers of the sweeps: single is twice as fast, double for small motions and stiff cloth",
+    meaning: "numbers of the sweeps: single is faster, double for small motions and stiff cloth",
 };
 
 #[cfg(test)]

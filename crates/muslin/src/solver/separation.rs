@@ -415,11 +415,11 @@ impl Separation {
         if !self.is_known(context.model, is_known) {
             self.look(context);
         }
-        let tangle = self.tangle.as_deref().filter(|tangle| !tangle.is_free());
-        let active = tangle.map_or(self.neighborhood.active(), Tangle::held);
-        if active.is_empty() {
+        if self.active().is_empty() {
             return Ok(0);
         }
+        let tangle = self.tangle.as_deref().filter(|tangle| !tangle.is_free());
+        let active = tangle.map_or(self.neighborhood.active(), Tangle::held);
         let is_certain = self.guard.test_all((&self.start, &self.end), active, self.margin, &self.normals);
         if is_certain.map_err(|breach| breach_error(context.model, breach))? {
             return Ok(0);

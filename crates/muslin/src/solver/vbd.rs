@@ -39,7 +39,7 @@
 //! stiffness has a G of any size, and ten sweeps do not take it away; but G(x) ≤ G(xⁿ) bounds the energy, whatever the stiffness, the damping, the
 //! step and the number of sweeps. Where the extrapolation has spoilt this, the substep is swept again from xⁿ without it. (G(xⁿ) has no contact in it: no slip and no new depth.)
 //!
-//! Sweeps end early once one moves no vertex by more than `STILL` of the shortest edge.
+//! Sweeps end early once one moves no vertex by more than `STILL` of the shortest edge; in single precision, once one moves none at all.
 //!
 //! `residual` in the report: the largest distance (in m) that the last sweep moved a vertex.
 //!
@@ -51,11 +51,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::corners::{self, Corners, Plan};
 use super::cushions::Cushions;
-use super::descent::{Single, Surroundings, extrapolation};
+use super::descent::{PIECE, Single, Surroundings, extrapolation};
 use super::elastic::drag_value;
 use super::stepped::{Motion, Outcome, Scheme, Stepped, Substep};
 use super::{Context, Instant, Need, PRECISION, SolverKind, StepError, count, iterations, substeps};
-use crate::energy::contact::Press;
 use crate::energy::{Batch, Constraint, Energy, Term};
 use crate::math::{Mat3, Small, Vec3};
 use crate::model::Model;
@@ -189,9 +188,6 @@ const SINGLE_ROUNDING: f64 = 1e-6;
 /// nanometre died of it.)
 const STILL: f64 = 1e-15;
 
-/// Vertices whose energies are summed into one number.
-const PIECE: usize = 512;
-
 struct Descent {
     iterations: u32,
     acceleration: f64,
@@ -297,7 +293,7 @@ impl Descent {
         for color in &self.coloring.ranges {
             for &vertex in &self.coloring.order[worker.share(color.clone())] {
                 let i = vertex as usize;
-                if local.inverse_masses[i] > 0.0 {
+                if local.besides.inverse_masses[i] > 0.0 {
                     let x = local.around.positions.get(i);
                     let moved = local.descend(vertex, x, &self.places);
                     local.around.positions.set(i, moved);
@@ -308,6 +304,12 @@ impl Descent {
         }
         largest
     }
+}
+
+/// In how many pieces the energies of all terms and then those of the vertices are summed.
+fn pieces_of(model: &Model) -> usize {
+    let of_terms: usize = model.terms.iter().map(|term| term.piece_count()).sum();
+    of_terms + model.masses.len().div_ceil(PIECE)
 }
 
 /// The elements and corners of each vertex.
@@ -328,45 +330,21 @@ struct Local<'a> {
     around: Around<'a>,
     /// y, in m.
     predicted: &'a [Vec3<f64>],
-    inverse_masses: &'a [f64],
-    cushions: Cushions<'a>,
-    /// By slots of `cushions`, in N.
-    normal_forces: &'a Shared<'a, Vec3<f64>>,
+    besides: Surroundings<'a>,
 }
 
 impl Local<'_> {
-    /// m/h², in N/m.
-    #[inline]
-    fn inertia(&self, vertex: usize) -> f64 {
-        self.model.masses[vertex] / (self.around.step * self.around.step)
-    }
-
-    /// The contact of a vertex at `x`.
-    #[inline]
-    fn each_press(&self, vertex: usize, x: Vec3<f64>, visit: impl FnMut(usize, Press)) {
-        let ends = (x, self.around.previous[vertex]);
-        let normal_force = |slot| self.normal_forces.get(slot);
-        self.cushions.each_press(vertex, self.inertia(vertex), ends, normal_force, visit);
-    }
-
-    /// Takes the normal forces of a vertex for the friction of the next sweep. Returns whether a body presses on it.
+    /// [`Surroundings::settle`] where the vertex is.
     #[inline]
     fn settle(&self, vertex: usize) -> bool {
-        let mut is_pressed = false;
-        if self.inverse_masses[vertex] > 0.0 {
-            self.each_press(vertex, self.around.positions.get(vertex), |slot, press| {
-                self.normal_forces.set(slot, press.normal_force);
-                is_pressed |= press.normal_force != Vec3::ZERO;
-            });
-        }
-        is_pressed
+        self.besides.settle(vertex, self.around.positions.get(vertex))
     }
 
     /// Where a vertex at `x` has less energy.
     #[inline]
     fn descend(&self, vertex: u32, x: Vec3<f64>, places: &[Adjacency]) -> Vec3<f64> {
         let i = vertex as usize;
-        let inertia = self.inertia(i);
+        let inertia = self.besides.inertia(i);
         let off = x - self.predicted[i];
         let mut block = Block {
             value: 0.5 * inertia * off.norm_squared(),
@@ -375,7 +353,7 @@ impl Local<'_> {
         };
         let terms = || self.model.terms.iter().zip(places).map(|(term, places)| (term, places.of(vertex)));
         terms().for_each(|(term, places)| term.add_block(places, &self.around, &mut block));
-        self.each_press(i, x, |_, press| {
+        self.besides.each_press(i, x, |_, press| {
             block.value += press.value;
             block.gradient += press.gradient;
             block.hessian += press.hessian;
@@ -392,7 +370,7 @@ impl Local<'_> {
             let off = there - self.predicted[i];
             let mut value = 0.5 * inertia * off.norm_squared();
             terms().for_each(|(term, places)| value += term.value_at(places, &self.around, there));
-            self.each_press(i, there, |_, press| value += press.value);
+            self.besides.each_press(i, there, |_, press| value += press.value);
             if value <= block.value + ARMIJO * share * slope {
                 return there;
             }
@@ -437,6 +415,12 @@ impl Scheme for Descent {
         self.normal_forces.clear();
         self.normal_forces.resize(context.model.masses.len() * context.model.colliders.len(), Vec3::ZERO);
         self.moves.resize_with(self.iterations as usize, AtomicU64::default);
+        // Single precision may ask for double in any frame.
+        let count = model.masses.len();
+        for scratch in [&mut self.start, &mut self.last, &mut self.before_last] {
+            scratch.resize(count, Vec3::ZERO);
+        }
+        self.pieces.resize(pieces_of(model), 0.0);
         let shortest = context.model.edges.iter().map(|(_, rest)| *rest).fold(f64::INFINITY, f64::min);
         self.still = if shortest.is_finite() { STILL * shortest } else { 0.0 };
         Ok(())
@@ -445,11 +429,13 @@ impl Scheme for Descent {
     fn step(&mut self, substep: &Substep<'_>, motion: &mut Motion) -> Result<Outcome, StepError> {
         self.start.clone_from(&motion.positions);
         self.normal_forces.fill(Vec3::ZERO);
+        let mut in_vain = 0;
         if let Some(mut single) = self.single.take() {
             let outcome = self.step_in_single(&mut single, substep, motion);
             self.single = Some(single);
-            if let Some(outcome) = outcome {
-                return Ok(outcome);
+            match outcome {
+                Ok(outcome) => return Ok(outcome),
+                Err(sweeps) => in_vain = sweeps,
             }
             motion.positions.copy_from_slice(&self.start);
             self.normal_forces.fill(Vec3::ZERO);
@@ -473,38 +459,50 @@ impl Scheme for Descent {
             (iterations, residual) = (iterations + more, last);
         }
         motion.set_velocities(substep.step);
-        Ok(Outcome { iterations, residual, ..Outcome::default() })
+        Ok(Outcome { iterations: in_vain + iterations, residual, ..Outcome::default() })
     }
 }
 
 impl Descent {
-    /// A substep in single precision; `None` if it could not keep G from rising.
-    fn step_in_single(&mut self, single: &mut Single, substep: &Substep<'_>, motion: &mut Motion) -> Option<Outcome> {
-        single.load(substep.context, motion);
+    /// A substep in single precision; if it could not keep G from rising, the number of its sweeps.
+    ///
+    /// Where there are bodies, G has their friction in it, with the normal forces of the end, on both sides of the comparison.
+    fn step_in_single(
+        &mut self,
+        single: &mut Single,
+        substep: &Substep<'_>,
+        motion: &mut Motion,
+    ) -> Result<Outcome, u32> {
+        let context = substep.context;
+        single.load(context, motion);
         self.guess(substep, motion);
         let mut normal_forces = std::mem::take(&mut self.normal_forces);
         let around = Surroundings {
-            substep,
-            previous: &motion.previous,
+            masses: &substep.model.masses,
             inverse_masses: &motion.inverse_masses,
+            previous: &motion.previous,
+            step: substep.step,
             cushions: Cushions::of_single_vertices(substep),
             // SAFETY: the normal forces of a vertex are got and set by the worker that has the vertex.
             normal_forces: unsafe { Shared::new(&mut normal_forces) },
         };
-        let bound = single.objective(&around) * (1.0 + SINGLE_ROUNDING);
         single.place(&motion.positions);
+        let mut bound = single.objective_at_start(context, &around) * (1.0 + SINGLE_ROUNDING);
         // Not a number if the guess is beyond all bounds.
-        let is_better = single.objective(&around) <= bound;
+        let is_better = single.objective(context, &around) <= bound;
         if !is_better {
             single.return_to_start();
         }
         let (mut iterations, mut residual, mut holds) = (0, 0.0, false);
         for acceleration in [self.acceleration, 0.0] {
             self.moves.iter_mut().for_each(|largest| *largest.get_mut() = 0);
-            single.descend(&around, acceleration, (&self.moves, self.still));
+            single.descend(context, &around, acceleration, (&self.moves, self.still));
             let (more, last) = self.ended();
             (iterations, residual) = (iterations + more, last);
-            holds = single.objective(&around) <= bound;
+            if !around.cushions.is_empty() {
+                bound = single.objective_at_start(context, &around) * (1.0 + SINGLE_ROUNDING);
+            }
+            holds = single.objective(context, &around) <= bound;
             if holds || acceleration == 0.0 {
                 break;
             }
@@ -512,11 +510,11 @@ impl Descent {
         }
         self.normal_forces = normal_forces;
         if !holds {
-            return None;
+            return Err(iterations);
         }
         single.store(&mut motion.positions);
         motion.set_velocities(substep.step);
-        Some(Outcome { iterations, residual, ..Outcome::default() })
+        Ok(Outcome { iterations, residual, ..Outcome::default() })
     }
 
     /// How many sweeps there were, and the largest move of the last, in m.
@@ -553,8 +551,8 @@ impl Descent {
     fn objective(&mut self, substep: &Substep<'_>, motion: &Motion) -> f64 {
         let Substep { context, model, step, .. } = *substep;
         let (x, normal_forces) = (&motion.positions, &self.normal_forces);
-        let of_terms: usize = model.terms.iter().map(|term| term.piece_count()).sum();
-        self.pieces.resize(of_terms + x.len().div_ceil(PIECE), 0.0);
+        self.pieces.resize(pieces_of(model), 0.0);
+        let of_terms = self.pieces.len() - x.len().div_ceil(PIECE);
         let cushions = Cushions::of_single_vertices(substep);
         // SAFETY: each worker sets only the pieces of its own share.
         let shared = unsafe { Shared::new(&mut self.pieces) };
@@ -605,9 +603,14 @@ impl Descent {
                 model: substep.model,
                 around: Around { positions: &shared, previous, step: substep.step },
                 predicted,
-                inverse_masses,
-                cushions,
-                normal_forces: &normal_forces,
+                besides: Surroundings {
+                    masses: &substep.model.masses,
+                    inverse_masses,
+                    previous,
+                    step: substep.step,
+                    cushions,
+                    normal_forces,
+                },
             };
             let is_free = cushions.is_empty();
             context.team.run(context.threads, |worker| {
@@ -664,8 +667,8 @@ mod tests {
         let at = Instant { positions, previous: local.around.previous, step: local.around.step };
         let mut sum: f64 = local.model.terms.iter().map(|term| term.value(at.positions)).sum();
         for (i, x) in positions.iter().enumerate() {
-            sum += 0.5 * local.inertia(i) * (*x - local.predicted[i]).norm_squared();
-            local.each_press(i, *x, |_, press| sum += press.value);
+            sum += 0.5 * local.besides.inertia(i) * (*x - local.predicted[i]).norm_squared();
+            local.besides.each_press(i, *x, |_, press| sum += press.value);
         }
         sum
     }
@@ -704,9 +707,14 @@ mod tests {
                 model: &model,
                 around: Around { positions: &shared, previous: &state.positions, step },
                 predicted: &predicted,
-                inverse_masses: &model.inverse_masses,
-                cushions: Cushions::of_single_vertices(&substep),
-                normal_forces: &normal_forces,
+                besides: Surroundings {
+                    masses: &model.masses,
+                    inverse_masses: &model.inverse_masses,
+                    previous: &state.positions,
+                    step,
+                    cushions: Cushions::of_single_vertices(&substep),
+                    normal_forces,
+                },
             };
             for sweep in 0..60 {
                 let before = objective(&local, &seen);

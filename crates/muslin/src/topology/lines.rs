@@ -10,8 +10,9 @@ use super::{Chart, NONE};
 
 /// The cosine of the largest turn.
 const STRAIGHT: f64 = 0.866;
-/// A side of a triangle counts as its longest if it is so many times as long as each of the others.
-const LONGER: f64 = 1.05;
+/// A side of a triangle counts as its longest if its square is more than this part of the sum of the other squares, besides being longer than each: 1 across from a right angle, whatever
+/// the others are, and ½ in an equilateral triangle.
+const LONGER: f64 = 0.6;
 /// Part of the edges that has to be a longest side at least; on a grid it is a third.
 const FEWEST_LONGEST: f64 = 0.15;
 
@@ -89,7 +90,7 @@ impl Chart<'_> {
         let around = self.topology.edge_triangles[edge].into_iter().filter(|t| *t != NONE);
         around.flat_map(|t| self.triangles[t as usize]).filter(|v| *v != a && *v != b).all(|v| {
             let [p, q] = [self.straight(a, v), self.straight(b, v)];
-            length > LONGER * p.max(q)
+            length > p.max(q) && length * length > LONGER * (p * p + q * q)
         })
     }
 }
@@ -107,8 +108,10 @@ mod tests {
 
     #[test]
     fn on_a_grid_they_are_its_rows_and_columns() {
-        for diagonals in [Diagonals::Alternating, Diagonals::Forward] {
-            let mut found = lines(&Mesh::grid([1.0, 0.8], [5, 4], diagonals).expect("a grid"));
+        // With cells that are nearly square, and ten times as long as wide.
+        for (diagonals, width) in [(Diagonals::Alternating, 0.8), (Diagonals::Forward, 0.8), (Diagonals::Forward, 0.08)]
+        {
+            let mut found = lines(&Mesh::grid([1.0, width], [5, 4], diagonals).expect("a grid"));
             found.sort();
             let rows = (0..5).map(|j| (0..6).map(|i| 6 * j + i).collect::<Vec<u32>>());
             let columns = (0..6).map(|i| (0..5).map(|j| 6 * j + i).collect::<Vec<u32>>());
