@@ -190,6 +190,11 @@ impl Single {
         }
     }
 
+    /// Whether no vertex is farther than so many metres from xⁿ.
+    pub(super) fn is_at_start(&self, distance: f64) -> bool {
+        self.particles.iter().all(|u| f64::from(u.xyz().norm()) <= distance)
+    }
+
     /// Back to xⁿ.
     pub(super) fn return_to_start(&mut self) {
         self.particles.copy_from_slice(&self.start);

@@ -39,7 +39,7 @@
 //! stiffness has a G of any size, and ten sweeps do not take it away; but G(x) ≤ G(xⁿ) bounds the energy, whatever the stiffness, the damping, the
 //! step and the number of sweeps. Where the extrapolation has spoilt this, the substep is swept again from xⁿ without it. (G(xⁿ) has no contact in it: no slip and no new depth.)
 //!
-//! Sweeps end early once one moves no vertex by more than `STILL` of the shortest edge; in single precision, once one moves none at all.
+//! Sweeps end early once one moves no vertex by more than `STILL` of the shortest edge; in single precision, by more than its rounding.
 //!
 //! `residual` in the report: the largest distance (in m) that the last sweep moved a vertex.
 //!
@@ -187,6 +187,9 @@ const SINGLE_ROUNDING: f64 = 1e-6;
 /// Sweeps end once none of their moves is longer than this share of the shortest edge: as good as none. (Motions may be small: with 1e-10, a vibration of a
 /// nanometre died of it.)
 const STILL: f64 = 1e-15;
+
+/// The same in single precision: the rounding of an edge, to which its force is known too.
+const SINGLE_STILL: f64 = 6e-8;
 
 struct Descent {
     iterations: u32,
@@ -422,7 +425,8 @@ impl Scheme for Descent {
         }
         self.pieces.resize(pieces_of(model), 0.0);
         let shortest = context.model.edges.iter().map(|(_, rest)| *rest).fold(f64::INFINITY, f64::min);
-        self.still = if shortest.is_finite() { STILL * shortest } else { 0.0 };
+        let still = if self.is_single { SINGLE_STILL } else { STILL };
+        self.still = if shortest.is_finite() { still * shortest } else { 0.0 };
         Ok(())
     }
 
@@ -502,7 +506,8 @@ impl Descent {
             if !around.cushions.is_empty() {
                 bound = single.objective_at_start(context, &around) * (1.0 + SINGLE_ROUNDING);
             }
-            holds = single.objective(context, &around) <= bound;
+            // What has come no farther than that has gained nothing either: there G is nothing but its rounding.
+            holds = single.objective(context, &around) <= bound || single.is_at_start(self.still);
             if holds || acceleration == 0.0 {
                 break;
             }
