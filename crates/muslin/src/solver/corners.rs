@@ -117,7 +117,7 @@ pub trait Corners: Send + Sync {
     fn arm_count(&self) -> usize;
     /// Measures them at the start of a substep; those of this term begin at `first` of `arms`.
     fn place(&self, worker: &Worker<'_>, origins: &[Vec3<f64>], arms: &Shared<'_, f32>, first: usize);
-    /// Adds what the elements do to the vertices of some bundles; `sums` has a [`Sums`] for each bundle.
+    /// Adds what the elements do to the vertices of some bundles; `sums` has a `Sums` for each bundle.
     fn add(&self, bundles: Range<usize>, view: &View<'_>, sums: &Shared<'_, f32>);
     /// Adds Σ(ψ + D), in J, of the elements whose first vertices are in some bundles, to these vertices; `sums` has a number for each lane of each bundle.
     fn add_values(&self, bundles: Range<usize>, view: &View<'_>, sums: &Shared<'_, f32>);
