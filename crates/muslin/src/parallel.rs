@@ -486,6 +486,11 @@ impl<T> Spot<T> {
             (index as usize * Self::UNITS).try_into().unwrap_or_else(|_| unreachable!("an index beyond memory"));
         Self { units, of: PhantomData }
     }
+
+    /// The index.
+    pub(crate) fn index(self) -> u32 {
+        self.units / Self::UNITS as u32
+    }
 }
 
 #[cfg(test)]

@@ -331,6 +331,8 @@ export class Live implements Transport {
   /** Builds what is drawn anew, from the scenes as they are. */
   private async show(): Promise<void> {
     const { stage, look } = this.context;
+    // A finished run may have taken the stage while this waited for its turn.
+    if (this.sides.length === 0) return;
     if (stage.views.length !== this.sides.length) stage.setSides(this.sides.length as 1 | 2);
     for (const [i, side] of this.sides.entries()) {
       const view = stage.views[i]!;
@@ -341,6 +343,7 @@ export class Live implements Transport {
       }
       view.setPinned(side.scene.pinned);
       await side.advance(0, look.color);
+      if (!this.sides.includes(side)) return;
       view.update(side.frame);
       if (!same) view.settle(side.scene);
     }

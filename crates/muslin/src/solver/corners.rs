@@ -456,7 +456,7 @@ impl<E: Energy<N>, S: Bundle<f32>, const N: usize> Corners for Places<E, S, N> {
     fn place(&self, worker: &Worker<'_>, origins: &[Vec3<f64>], arms: &Shared<'_, f32>, first: usize) {
         for place in worker.share(0..self.rest.len()) {
             let stencils = &self.stencils[place * S::LANES..][..S::LANES];
-            place_bundle(stencils, origins, arms, first + place * Self::ARMS);
+            place_bundle(stencils.iter().copied(), origins, arms, first + place * Self::ARMS);
         }
     }
 

@@ -2,6 +2,7 @@
 //!
 //! All of them solve one problem, `x⁺ = argmin ½‖x − y‖²_M/h² + E(x)` with `y = x + h v + h² M⁻¹ f`, by different means.
 
+mod bands;
 mod corners;
 mod cushions;
 mod descent;
@@ -20,6 +21,7 @@ mod stream;
 mod sweep;
 mod symplectic;
 mod tangle;
+mod tethers;
 
 pub mod auto;
 pub mod explicit;

@@ -17,15 +17,15 @@
 #![allow(unsafe_code, reason = "opens the multipliers to the team")]
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
+use super::bands::{self, Band, Bands, Ends};
 use super::frame::Frame;
-use super::reach::{Arm, Reach};
+use super::particle::Bundled;
+use super::reach::Reach;
 use super::sweep::{Place, Sweep};
 use super::{Context, Solver, Stages, StepError, StepReport, Stopwatch, count};
-use crate::energy::spring::{SlackRest, SlackSpring};
-use crate::energy::{Batch, Term};
+use crate::energy::Term;
 use crate::math::Real;
 use crate::model::Model;
 use crate::parallel::{Shared, Worker};
@@ -86,56 +86,62 @@ pub(super) const MAX_STRAIN: Parameter = Parameter {
 
 /// What is aimed at is a little below what was asked for.
 const LIMIT_SHARE: f64 = 0.95;
-/// Sweeps in a round, and rounds at the end of a frame at most.
-const LIMIT_SWEEPS: usize = 4;
-const LIMIT_ROUNDS: usize = 16;
 /// After fewer rounds than these, a limit is held with ease.
 const EASY_ROUNDS: usize = 6;
-/// Of these sweeps, where they do not change velocities: three or four times fewer of them are needed than without.
-const LIMIT_RELAXATION: f64 = 1.6;
+/// Of the sweeps that hold the limit, where they do not change velocities; see ARCHITECTURE.md for what others cost.
+const LIMIT_RELAXATION: f64 = 1.95;
 
-/// The terms of a [`Help`], which follow from the model.
-#[derive(Default)]
-struct Helpers {
-    reach: Option<Reach>,
-    /// Every edge, rigid beyond the limit.
-    limit: Option<Limit>,
+/// What follows from a [`Help`] and the model.
+struct Helpers<R: Real> {
+    reach: Option<Reach<R>>,
+    limit: Option<Limit<R>>,
 }
 
-struct Limit {
-    edges: Box<dyn Term>,
+/// Every edge, within the limit.
+struct Limit<R: Real> {
+    edges: Bands<R>,
     /// Whether it is a part of the material, and holds in every substep.
     is_material: bool,
-    /// A projection that would move a vertex by less, in m, need not be made.
+    /// What an edge may be left beyond it, in m.
     tolerance: f64,
 }
 
-impl Helpers {
-    fn new(help: Help, model: &Model) -> Self {
-        let reach = help.long_range.then(|| Reach::new(model, help.give));
+impl<R: Bundled> Helpers<R> {
+    fn new(help: Help, model: &Model, is_wide: bool) -> Self {
+        let reach = help.long_range.then(|| Reach::new(model, help.give, is_wide));
         let limit = help.max_strain.map(|strain| {
             // Cloth that is held together over long ways hardly stretches, and what is beyond the limit is what the sweeps have left. Other cloth may
             // stretch as it likes, and the limit is a material: it has to act on velocities too, and over-relaxed it would feed them.
-            let is_material = help.give > 0.0 || reach.as_ref().is_none_or(Reach::is_empty);
+            let is_material = help.give > 0.0 || reach.as_ref().is_none_or(|reach| reach.len() == 0);
             // Where cloth is kept from cloth or from meshes, the limit comes before velocities too.
             let separates = model.self_contact.is_some() || !model.bodies.is_empty();
             let relaxation = if is_material || separates { 1.0 } else { LIMIT_RELAXATION };
-            let edge = |&(stencil, length): &([u32; 2], f64)| {
-                (stencil, SlackRest::new(length, 0.0, LIMIT_SHARE * strain, 1.0).relaxed(relaxation))
+            let aim = LIMIT_SHARE * strain;
+            let band = |&(ends, length): &([u32; 2], f64)| Band {
+                ends,
+                low: (1.0 - aim) * length,
+                high: (1.0 + aim) * length,
             };
+            let bands: Vec<Band> = model.edges.iter().map(band).collect();
             let shortest = model.edges.iter().map(|&(_, length)| length).fold(f64::INFINITY, f64::min);
-            let elements = model.edges.iter().map(edge).collect();
-            // Both ends move by half of what an edge is too long, and a little more.
-            let tolerance = 0.5 * relaxation * (1.0 - LIMIT_SHARE) * strain * shortest;
-            Limit { edges: Box::new(Batch::<SlackSpring, 2>::of(model.masses.len(), elements)), is_material, tolerance }
+            Limit {
+                edges: Bands::new(model.masses.len(), &bands, relaxation, is_wide),
+                is_material,
+                tolerance: (1.0 - LIMIT_SHARE) * strain * shortest,
+            }
         });
         Self { reach, limit }
     }
 
     /// The ropes, and after them the limit.
-    fn terms(&self) -> impl Iterator<Item = &(dyn Term + 'static)> {
+    fn bands(&self) -> impl Iterator<Item = &Bands<R>> {
         let ropes = self.reach.iter().flat_map(|reach| reach.ropes.iter().flatten());
-        ropes.chain(self.limit.iter().map(|limit| &limit.edges)).map(|term| &**term)
+        ropes.chain(self.limit.iter().map(|limit| &limit.edges))
+    }
+
+    /// Whether all is side by side as a team wants it.
+    fn is_for(&self, is_wide: bool) -> bool {
+        self.bands().all(|bands| bands.is_for(is_wide))
     }
 }
 
@@ -160,9 +166,9 @@ pub(super) struct PositionBased<R: Real> {
     first_multipliers: Vec<usize>,
     help: Help,
     /// Made for the first frame.
-    helpers: Option<Arc<Helpers>>,
-    /// Of the tethers.
-    tether_arms: Vec<Arm<R>>,
+    helpers: Option<Arc<Helpers<R>>>,
+    tether_arms: Vec<R>,
+    holding: bands::Memory,
     /// Rounds after which edges were still beyond the limit, at the end of the last frame.
     vain_rounds: usize,
 }
@@ -178,6 +184,7 @@ pub(super) fn build(settings: &Settings, single: Sweeps<f32>, double: Sweeps<f64
 
 impl<R: Real> Solver for PositionBased<R>
 where
+    R: Bundled,
     dyn Term: Place<R>,
 {
     fn advance(&mut self, context: &Context<'_>, state: &mut State, dt: f64) -> Result<StepReport, StepError> {
@@ -204,6 +211,7 @@ where
 
 impl<R: Real> PositionBased<R>
 where
+    R: Bundled,
     dyn Term: Place<R>,
 {
     pub(super) fn new(sweeps: Sweeps<R>, plan: Plan, help: Help) -> Self {
@@ -216,6 +224,7 @@ where
             help,
             helpers: None,
             tether_arms: Vec::new(),
+            holding: bands::Memory::default(),
             vain_rounds: 0,
         }
     }
@@ -233,9 +242,7 @@ where
     /// Number of ropes and tethers, once there was a frame.
     pub(super) fn long_range_count(&self) -> usize {
         let reach = self.helpers.as_ref().and_then(|helpers| helpers.reach.as_ref());
-        reach.map_or(0, |reach| {
-            reach.tether_count() + reach.ropes.iter().flatten().map(|t| t.element_count()).sum::<usize>()
-        })
+        reach.map_or(0, Reach::len)
     }
 
     /// Whether the limit of strain was held with ease in the last frame.
@@ -245,10 +252,17 @@ where
 
     fn load(&mut self, context: &Context<'_>, state: &State, dt: f64) {
         let (model, is_wide) = (context.model, context.team.is_wide());
-        let helpers = self.helpers.get_or_insert_with(|| Arc::new(Helpers::new(self.help, model)));
-        self.tether_arms.resize(helpers.reach.as_ref().map_or(0, Reach::tether_count), Arm::default());
-        let terms = model.terms.iter().map(|term| &**term).chain(helpers.terms());
-        let arm_counts = terms.map(|term| Place::<R>::arm_count(term, is_wide));
+        if self.helpers.as_ref().is_none_or(|helpers| !helpers.is_for(is_wide)) {
+            self.helpers = Some(Arc::new(Helpers::new(self.help, model, is_wide)));
+        }
+        let none = Helpers { reach: None, limit: None };
+        let helpers = self.helpers.as_deref().unwrap_or(&none);
+        self.tether_arms.resize(helpers.reach.as_ref().map_or(0, |reach| reach.tethers.arm_count()), R::ZERO);
+        if let Some(limit) = &helpers.limit {
+            self.holding.fit(&limit.edges);
+        }
+        let terms = model.terms.iter().map(|term| Place::<R>::arm_count(&**term, is_wide));
+        let arm_counts = terms.chain(helpers.bands().map(Bands::arm_count));
         self.frame.load(context, state, (dt, self.plan.substeps), arm_counts);
         self.first_multipliers.clear();
         let mut multipliers = 0;
@@ -290,60 +304,42 @@ where
         let multipliers = unsafe { Shared::new(&mut self.multipliers) };
         // SAFETY: set at the start of a frame, got after a barrier.
         let tether_arms = unsafe { Shared::new(&mut self.tether_arms) };
-        let none = Helpers::default();
+        let none = Helpers { reach: None, limit: None };
         let helpers = self.helpers.as_deref().unwrap_or(&none);
+        let held = self.holding.open();
         let help_arms = &first_arms[model.terms.len()..];
         let rope_counts = helpers.reach.as_ref().map_or([0; 2], |reach| [0, 1].map(|set| reach.ropes[set].len()));
         let rope_count = rope_counts[0] + rope_counts[1];
-        let beyond: [AtomicU64; LIMIT_ROUNDS] = Default::default();
-        let outcome = Mutex::new((Stages::default(), 0.0_f64));
+        let outcome = Mutex::new(Outcome::default());
 
         context.team.run(context.threads, |worker| {
             let mut stages = Stages::default();
             let mut watch = Stopwatch::new(context.clock, worker.leads());
-            // Rigid constraints need no multipliers.
-            let rigid = Sweep {
+            let help =
+                |bands: usize| Ends { particles: arrays.particles, arms: arrays.arms, first_arm: help_arms[bands] };
+            let sweep = |term: usize, iteration: u32, keep: bool| Sweep {
                 particles: arrays.particles,
                 previous: arrays.previous,
                 origins: substep.origins,
                 arms: arrays.arms,
-                first_arm: 0,
-                multipliers: None,
-                first_multiplier: 0,
-                first: true,
-                step,
-                iterations,
-            };
-            let helping = |term: usize| Sweep { first_arm: help_arms[term], ..rigid };
-            let sweep = |term: usize, iteration: u32, keep: bool| Sweep {
                 first_arm: first_arms[term],
                 multipliers: keep.then_some(multipliers),
                 first_multiplier: first_multipliers[term],
                 first: iteration == 0,
-                ..rigid
+                step,
+                iterations,
             };
-            // Sweeps over all edges until none is beyond the limit.
-            let hold = |limit: &Limit| {
-                for worst in &beyond {
-                    for _ in 0..LIMIT_SWEEPS {
-                        (sweeps.project)(&*limit.edges, worker, &helping(rope_count));
-                    }
-                    let left = (sweeps.residual)(&*limit.edges, worker, &helping(rope_count));
-                    // Numbers that are not negative have the order of their bits, and a maximum has no order at all.
-                    worst.fetch_max(left.to_bits(), Ordering::Relaxed);
-                    worker.barrier();
-                    if f64::from_bits(worst.load(Ordering::Relaxed)) <= limit.tolerance {
-                        break;
-                    }
-                }
-            };
+            let mut vain_rounds = 0;
+            let hold = |limit: &Limit<R>| limit.edges.hold(worker, &help(rope_count), &held, limit.tolerance);
             if is_first {
-                let terms = model.terms.iter().map(|term| &**term).chain(helpers.terms());
-                for (term, &first) in terms.zip(first_arms) {
-                    Place::<R>::place(term, worker, substep.origins, &arrays.arms, first);
+                for (term, &first) in model.terms.iter().zip(first_arms) {
+                    Place::<R>::place(&**term, worker, substep.origins, &arrays.arms, first);
+                }
+                for (bands, &first) in helpers.bands().zip(help_arms) {
+                    bands.place(worker, substep.origins, &arrays.arms, first);
                 }
                 if let Some(reach) = &helpers.reach {
-                    reach.place(worker, substep.origins, &tether_arms);
+                    reach.tethers.place(worker, substep.origins, &tether_arms);
                 }
                 worker.barrier();
                 watch.lap(&mut stages.update);
@@ -360,19 +356,19 @@ where
                     let set = s % 2;
                     let ropes = helpers.reach.iter().flat_map(|reach| &reach.ropes[set]);
                     for (t, rope) in (set * rope_counts[0]..).zip(ropes) {
-                        (sweeps.project)(&**rope, worker, &helping(t));
+                        rope.project(worker, &help(t));
                     }
                     for (t, term) in model.terms.iter().enumerate() {
                         (sweeps.project)(&**term, worker, &sweep(t, iteration, keep));
                     }
                     if let Some(reach) = &helpers.reach {
-                        reach.pull(worker, &arrays, pin_poses, &tether_arms);
+                        reach.tethers.pull(worker, &arrays.particles, pin_poses, &tether_arms);
                     }
                     if let Some(limit) = &helpers.limit {
                         if s + 1 == substeps as usize && iteration + 1 == iterations && separates {
-                            hold(limit);
+                            vain_rounds = hold(limit);
                         } else if limit.is_material {
-                            (sweeps.project)(&*limit.edges, worker, &helping(rope_count));
+                            limit.edges.project(worker, &help(rope_count));
                         }
                     }
                     watch.lap(&mut stages.solve);
@@ -391,7 +387,7 @@ where
                 && is_last
                 && !separates
             {
-                hold(limit);
+                vain_rounds = hold(limit);
                 watch.lap(&mut stages.solve);
                 let obstacles = script.obstacles(substeps as usize - 1);
                 if !obstacles.is_empty() {
@@ -406,15 +402,22 @@ where
             watch.lap(&mut stages.solve);
             if let Ok(mut outcome) = outcome.lock() {
                 // A maximum does not depend on the order in which the threads come.
-                outcome.1 = outcome.1.max(residual);
+                outcome.residual = outcome.residual.max(residual);
                 if worker.leads() {
-                    outcome.0 = stages;
+                    (outcome.stages, outcome.vain_rounds) = (stages, vain_rounds);
                 }
             }
         });
-        let tolerance = helpers.limit.as_ref().map_or(f64::INFINITY, |limit| limit.tolerance);
-        let is_beyond = |worst: &&AtomicU64| f64::from_bits(worst.load(Ordering::Relaxed)) > tolerance;
-        self.vain_rounds = beyond.iter().filter(is_beyond).count();
-        outcome.into_inner().unwrap_or_default()
+        let Outcome { stages, residual, vain_rounds } = outcome.into_inner().unwrap_or_default();
+        self.vain_rounds = vain_rounds;
+        (stages, residual)
     }
+}
+
+/// What the threads say of some substeps.
+#[derive(Clone, Copy, Debug, Default)]
+struct Outcome {
+    stages: Stages,
+    residual: f64,
+    vain_rounds: usize,
 }

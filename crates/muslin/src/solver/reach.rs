@@ -18,16 +18,11 @@
 //! A sheet of 64 × 64 vertices and 25 kN/m, hung by two corners, is 6 cm (root mean square) from the converged motion after half a second of 40 substeps a frame
 //! without them, 1.6 cm with ropes, 0.8 cm with tethers, 0.7 cm with both, and at 128 × 128 vertices still 0.7 cm.
 
-use std::ops::Range;
-
-use super::Particle;
-use super::frame::Arrays;
-use crate::energy::spring::{SlackRest, SlackSpring};
-use crate::energy::{Batch, Term};
-use crate::math::{Real, Vec3};
+use super::bands::{Band, Bands};
+use super::particle::Bundled;
+use super::tethers::{Tether, Tethers};
+use crate::math::Real;
 use crate::model::{Cloth, Model, Pinned};
-use crate::motion::Pose;
-use crate::parallel::{Shared, Worker};
 use crate::topology::{Chart, Topology, coarsen};
 
 /// Pins that a vertex is tied to at most.
@@ -38,44 +33,18 @@ const MOST_WALKS: usize = 50_000;
 const MOST_COMPARISONS: usize = 200_000_000;
 
 /// Constraints over long ways.
-pub(super) struct Reach {
-    /// Two sets that take turns, each with a term for each level, the longest ropes first.
-    pub(super) ropes: [Vec<Box<dyn Term>>; 2],
-    tethers: Vec<Tether>,
-    /// The tethers of each vertex that has any.
-    groups: Vec<Range<u32>>,
+pub(super) struct Reach<R: Real> {
+    /// Two sets that take turns, each with those of each level, the longest ropes first.
+    pub(super) ropes: [Vec<Bands<R>>; 2],
+    pub(super) tethers: Tethers<R>,
 }
 
-/// The ropes of each level, the shortest first: their ends, and what they are.
-type Levels = Vec<Vec<([u32; 2], SlackRest<f64>)>>;
+/// The ropes of each level, the shortest first.
+type Levels = Vec<Vec<Band>>;
 
-/// A vertex that stays near a pin.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Tether {
-    vertex: u32,
-    anchor: u32,
-    /// Of the anchor, an index into [`Model::pins`].
-    pin: u32,
-    /// d, in m.
-    length: f64,
-}
-
-/// A tether during a frame.
-///
-/// The length of an arm a after a displacement u differs from ‖a‖ by (2a·u + u²)/(‖a + u‖ + ‖a‖), which single precision knows to the last digits of u.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Arm<R> {
-    /// a, from the anchor to the vertex at the start of the frame, in m.
-    arm: Vec3<R>,
-    /// ‖a‖, in m.
-    length: R,
-    /// ‖a‖ − d, in m.
-    excess: R,
-}
-
-impl Reach {
-    /// For the cloths of a model whose rest shapes are flat; all of it is longer than the cloth by the part `give`.
-    pub(super) fn new(model: &Model, give: f64) -> Self {
+impl<R: Bundled> Reach<R> {
+    /// For the cloths of a model whose rest shapes are flat; all of it is longer than the cloth by the part `give`. Side by side for the widest registers, if `is_wide`.
+    pub(super) fn new(model: &Model, give: f64, is_wide: bool) -> Self {
         let mut ropes: [Levels; 2] = Default::default();
         let mut tethers = Vec::new();
         for cloth in &model.cloths {
@@ -85,89 +54,20 @@ impl Reach {
             add_ropes(model, cloth, (&topology, &chart), 1.0 + give, &mut ropes);
             add_tethers(model, cloth, (&topology, &chart), 1.0 + give, &mut tethers);
         }
-        let batch = |elements| Box::new(Batch::<SlackSpring, 2>::of(model.masses.len(), elements)) as Box<dyn Term>;
-        let mut groups: Vec<Range<u32>> = Vec::new();
-        for (i, tether) in (0_u32..).zip(&tethers) {
-            match groups.last_mut() {
-                Some(group) if tethers[group.start as usize].vertex == tether.vertex => group.end = i + 1,
-                _ => groups.push(i..i + 1),
-            }
-        }
-        let ropes = ropes.map(|levels| levels.into_iter().rev().map(batch).collect());
-        Self { ropes, tethers, groups }
+        let count = model.masses.len();
+        let bands = |mut ropes: Vec<Band>| {
+            // In the order of their vertices, as all that is swept over.
+            ropes.sort_by_key(|rope| rope.ends[0].min(rope.ends[1]));
+            Bands::new(count, &ropes, 1.0, is_wide)
+        };
+        let ropes = ropes.map(|levels| levels.into_iter().rev().map(bands).collect());
+        Self { ropes, tethers: Tethers::new(count, &tethers, is_wide) }
     }
 
-    /// Whether there is no rope and no tether.
-    pub(super) fn is_empty(&self) -> bool {
-        self.tethers.is_empty() && self.ropes.iter().flatten().all(|ropes| ropes.element_count() == 0)
+    /// Number of ropes and tethers.
+    pub(super) fn len(&self) -> usize {
+        self.tethers.len() + self.ropes.iter().flatten().map(Bands::len).sum::<usize>()
     }
-
-    /// Number of tethers.
-    pub(super) fn tether_count(&self) -> usize {
-        self.tethers.len()
-    }
-
-    /// Measures the tethers at the start of a frame.
-    pub(super) fn place<R: Real>(&self, worker: &Worker<'_>, origins: &[Vec3<f64>], arms: &Shared<'_, Arm<R>>) {
-        for i in worker.share(0..self.tethers.len()) {
-            let tether = self.tethers[i];
-            let arm = origins[tether.vertex as usize] - origins[tether.anchor as usize];
-            let length = arm.norm();
-            let [length, excess] = [length, length - tether.length].map(R::from_f64);
-            arms.set(i, Arm { arm: arm.cast(), length, excess });
-        }
-    }
-
-    /// Pulls every vertex back to where its tethers let it be; a barrier stands after it.
-    pub(super) fn pull<R: Real>(
-        &self,
-        worker: &Worker<'_>,
-        arrays: &Arrays<'_, R>,
-        pin_poses: &[Option<Pose>],
-        arms: &Shared<'_, Arm<R>>,
-    ) {
-        let particles = arrays.particles;
-        for group in &self.groups[worker.share(0..self.groups.len())] {
-            let vertex = self.tethers[group.start as usize].vertex as usize;
-            let start = particles.get(vertex);
-            if start.inverse_mass() == R::ZERO {
-                continue;
-            }
-            let mut u = start.xyz();
-            for i in group.start as usize..group.end as usize {
-                let tether = self.tethers[i];
-                // Once it is released, an anchor may be a vertex of another worker.
-                if pin_poses[tether.pin as usize].is_some() {
-                    u = arms.get(i).shortened(u, particles.get(tether.anchor as usize).xyz());
-                }
-            }
-            particles.set(vertex, Particle::new(u, start.inverse_mass()));
-        }
-        worker.barrier();
-    }
-}
-
-impl<R: Real> Arm<R> {
-    /// The displacement of the vertex that the tether allows instead of `u`, its anchor being displaced by `anchor`.
-    #[inline(always)]
-    fn shortened(&self, u: Vec3<R>, anchor: Vec3<R>) -> Vec3<R> {
-        let by = u - anchor;
-        let along = self.arm.dot(by);
-        let change = along + along + by.norm_squared();
-        // The new length is shorter than allowed where even its square to the first order is.
-        if change < -(self.excess + self.excess) * self.length {
-            return u;
-        }
-        let line = self.arm + by;
-        let length = line.norm();
-        let excess = self.excess + change / (length + self.length);
-        if excess > R::ZERO && length > R::ZERO { u - line * (excess / length) } else { u }
-    }
-}
-
-/// A rope: rigid beyond its length, nothing below.
-fn rope(length: f64) -> SlackRest<f64> {
-    SlackRest::new(length, 0.0, 0.0, 0.0)
 }
 
 fn add_ropes(
@@ -183,7 +83,8 @@ fn add_ropes(
         while levels.len() <= level {
             levels.push(Vec::new());
         }
-        levels[level].extend(chart.distance(a, b).map(|length| ([first + a, first + b], rope(stretch * length))));
+        let rope = |length: f64| Band { ends: [first + a, first + b], low: 0.0, high: stretch * length };
+        levels[level].extend(chart.distance(a, b).map(rope));
     };
     let lines = chart.lines();
     // Where there are lines, it is enough to have the others every second time.

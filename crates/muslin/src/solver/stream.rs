@@ -199,7 +199,12 @@ impl<E: Energy<N>, S: Differences, const N: usize> Forces for Stream<E, S, N> {
     fn place(&self, worker: &Worker<'_>, vertices: &Vertices<'_>, first: usize) {
         for bundle in worker.share(0..self.wide.len()) {
             let stencils = &self.stencils[bundle * S::LANES..][..S::LANES];
-            place_bundle(stencils, vertices.origins, &vertices.arms, first + bundle * S::LANES * 3 * (N - 1));
+            place_bundle(
+                stencils.iter().copied(),
+                vertices.origins,
+                &vertices.arms,
+                first + bundle * S::LANES * 3 * (N - 1),
+            );
         }
     }
 

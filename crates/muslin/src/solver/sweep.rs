@@ -92,7 +92,7 @@ impl<E: Energy<N>, R: Bundled, const N: usize> Place<R> for Batch<E, N> {
             let bundles = color.len() / lanes;
             for bundle in worker.share(0..bundles) {
                 let stencils = &self.stencils()[color.start + bundle * lanes..][..lanes];
-                place_bundle(stencils, origins, arms, at + bundle * lanes * 3 * (N - 1));
+                place_bundle(stencils.iter().copied(), origins, arms, at + bundle * lanes * 3 * (N - 1));
             }
             at += bundles * lanes * 3 * (N - 1);
         }
@@ -102,15 +102,16 @@ impl<E: Energy<N>, R: Bundled, const N: usize> Place<R> for Batch<E, N> {
 /// Measures the arms of one bundle.
 #[inline(always)]
 pub(super) fn place_bundle<R: Real, const N: usize>(
-    stencils: &[[u32; N]],
+    stencils: impl ExactSizeIterator<Item = [u32; N]>,
     origins: &[Vec3<f64>],
     arms: &Shared<'_, R>,
     first: usize,
 ) {
-    for (lane, stencil) in stencils.iter().enumerate() {
+    let lanes = stencils.len();
+    for (lane, stencil) in stencils.enumerate() {
         for i in 1..N {
-            for (part, number) in arm::<R, N>(origins, stencil, i).to_array().into_iter().enumerate() {
-                arms.set(first + ((i - 1) * 3 + part) * stencils.len() + lane, number);
+            for (part, number) in arm::<R, N>(origins, &stencil, i).to_array().into_iter().enumerate() {
+                arms.set(first + ((i - 1) * 3 + part) * lanes + lane, number);
             }
         }
     }

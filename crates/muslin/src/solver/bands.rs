@@ -1,0 +1,465 @@
+//! Distances that are kept within bounds, whatever the forces: ropes, and the limit of strain.
+//!
+//! ```text
+//! low ≤ ‖x₁ − x₀‖ ≤ high                 r = ‖x₁ − x₀‖,  n = (x₁ − x₀)/r,  c = r − (the bound that r is beyond)
+//! x₀ += ω c w₀/(w₀ + w₁) n               x₁ −= ω c w₁/(w₀ + w₁) n
+//! ```
+//!
+//! ω = 1 ends at the bound. Projections onto many bounds in turn converge to a point within all of them; where a wide region is beyond them, over-relaxed ones arrive far sooner
+//! (ω = 2 mirrors a point at its bound) [Agmon 1954; Motzkin, Schoenberg 1954, "The relaxation method for linear inequalities"].
+//!
+//! **Holding.** Few of all distances are beyond their bounds, so [`Bands::hold`] sweeps over all of them once, and from then on over those alone that share a vertex with one that was moved
+//! since they were last looked at. All others are as they were when they were found within bounds. So when those in the list are within bounds, all are.
+//!
+//! Several distances of a colour stand side by side. A last bundle that is not full repeats its first one: both lanes compute and store the same.
+#![allow(unsafe_code, reason = "skips bounds checks that the constructor made once; they cost a tenth of a sweep")]
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+
+use super::particle::{Bundle, Bundled, Particle};
+use super::sweep::{arm_of_bundle, place_bundle};
+use crate::math::{Real, Scalar, Vec3};
+use crate::parallel::{Shared, Spot, Worker};
+use crate::topology::{Adjacency, color};
+
+/// Sweeps in a round of [`Bands::hold`], and rounds at most.
+const SWEEPS: usize = 4;
+const ROUNDS: usize = 32;
+
+/// A distance with its bounds, in m.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Band {
+    pub(super) ends: [u32; 2],
+    pub(super) low: f64,
+    pub(super) high: f64,
+}
+
+/// Many of them.
+pub(super) struct Bands<R: Real> {
+    lanes: usize,
+    /// Without those that fill the last bundles.
+    count: usize,
+    /// The bundles of each colour.
+    colors: Vec<Range<usize>>,
+    /// The ends, lane by lane.
+    spots: Vec<[Spot<Particle<f32>>; 2]>,
+    /// For each bundle the lower bounds of its lanes, then the upper ones.
+    bounds: Vec<R>,
+    /// ω.
+    relaxation: R,
+    vertex_count: usize,
+}
+
+/// Where the ends are.
+#[derive(Clone, Copy)]
+pub(super) struct Ends<'a, R: Real> {
+    /// Displacements since the start of the frame, in m.
+    pub(super) particles: Shared<'a, Particle<R>>,
+    /// From first to second ends at the start of the frame.
+    pub(super) arms: Shared<'a, R>,
+    /// Where those of these bands begin.
+    pub(super) first_arm: usize,
+}
+
+impl<R: Bundled> Bands<R> {
+    /// Side by side for the widest registers, if `is_wide`.
+    pub(super) fn new(vertex_count: usize, bands: &[Band], relaxation: f64, is_wide: bool) -> Self {
+        let lanes = R::lanes(is_wide);
+        let stencils: Vec<[u32; 2]> = bands.iter().map(|band| band.ends).collect();
+        let coloring = color(&stencils, vertex_count);
+        // The sweeps rely on this for memory safety, so it is checked, not assumed.
+        if let Err(conflict) = coloring.verify(&stencils, vertex_count) {
+            unreachable!("bands: {conflict}");
+        }
+        let (mut colors, mut spots, mut bounds) = (Vec::new(), Vec::new(), Vec::new());
+        for range in &coloring.ranges {
+            let first = spots.len() / lanes;
+            for bundle in coloring.order[range.clone()].chunks(lanes) {
+                let of = |lane: usize| bands[*bundle.get(lane).unwrap_or(&bundle[0]) as usize];
+                spots.extend((0..lanes).map(|lane| of(lane).ends.map(Spot::new)));
+                bounds.extend((0..lanes).map(|lane| R::from_f64(of(lane).low)));
+                bounds.extend((0..lanes).map(|lane| R::from_f64(of(lane).high)));
+            }
+            colors.push(first..spots.len() / lanes);
+        }
+        let relaxation = R::from_f64(relaxation);
+        Self { lanes, count: bands.len(), colors, spots, bounds, relaxation, vertex_count }
+    }
+
+    /// Whether they are side by side as a team wants them.
+    pub(super) fn is_for(&self, is_wide: bool) -> bool {
+        self.lanes == R::lanes(is_wide)
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.count
+    }
+
+    fn bundle_count(&self) -> usize {
+        self.spots.len() / self.lanes
+    }
+
+    fn ends_of(&self, bundle: usize) -> &[[Spot<Particle<f32>>; 2]] {
+        &self.spots[bundle * self.lanes..][..self.lanes]
+    }
+
+    /// How many numbers the arms take.
+    pub(super) fn arm_count(&self) -> usize {
+        self.spots.len() * 3
+    }
+
+    /// Measures them at the start of a frame; they begin at `first` of `arms`.
+    pub(super) fn place(&self, worker: &Worker<'_>, origins: &[Vec3<f64>], arms: &Shared<'_, R>, first: usize) {
+        for bundle in worker.share(0..self.bundle_count()) {
+            let stencils = self.ends_of(bundle).iter().map(|ends| ends.map(Spot::index));
+            place_bundle(stencils, origins, arms, first + bundle * self.lanes * 3);
+        }
+    }
+
+    /// One sweep over all of them; ends with the team at a barrier.
+    pub(super) fn project(&self, worker: &Worker<'_>, ends: &Ends<'_, R>) {
+        self.check(ends);
+        for color in &self.colors {
+            // SAFETY: checked; a colour has no vertex twice, but for lanes that repeat each other.
+            unsafe { self.move_some(worker.share(color.clone()), ends, self.relaxation, |_| {}) };
+            worker.barrier();
+        }
+    }
+
+    /// Sweeps until none is beyond its bounds by more than `tolerance`, in m, or for so many rounds as there are; returns those that did not bring it about.
+    pub(super) fn hold(&self, worker: &Worker<'_>, ends: &Ends<'_, R>, held: &Held<'_>, tolerance: f64) -> usize {
+        self.check(ends);
+        held.check(self);
+        let mark = |bundle: usize| held.moved.set(bundle, 1);
+        for color in &self.colors {
+            // SAFETY: as in `project`.
+            unsafe { self.move_some(worker.share(color.clone()), ends, self.relaxation, mark) };
+            worker.barrier();
+        }
+        for (round, worst) in held.worst.iter().enumerate() {
+            self.find_changed(worker, held);
+            let changed = |color: usize| {
+                let first = if color == 0 { 0 } else { held.ends.get(color - 1) as usize };
+                worker.share(first..held.ends.get(color) as usize).map(|i| held.changed.get(i) as usize)
+            };
+            // SAFETY: as in `project`; those in the list are bundles of these bands.
+            let beyond = unsafe { self.beyond((0..self.colors.len()).flat_map(changed), ends) };
+            // Numbers that are not negative have the order of their bits, and a maximum has no order at all.
+            worst.fetch_max(beyond.to_f64().to_bits(), Ordering::Relaxed);
+            worker.barrier();
+            if f64::from_bits(worst.load(Ordering::Relaxed)) <= tolerance {
+                return round;
+            }
+            // Bounds that no point is within are left between them, and not thrown from one to the other.
+            let relaxation = if round + 1 == ROUNDS { R::ONE } else { self.relaxation };
+            for _ in 0..SWEEPS {
+                for color in 0..self.colors.len() {
+                    // SAFETY: as before.
+                    unsafe { self.move_some(changed(color), ends, relaxation, mark) };
+                    worker.barrier();
+                }
+            }
+        }
+        ROUNDS
+    }
+
+    /// Lists all bundles with a vertex that was moved since the last list, in their order; ends with the team at a barrier.
+    fn find_changed(&self, worker: &Worker<'_>, held: &Held<'_>) {
+        for bundle in worker.share(0..self.bundle_count()) {
+            if held.moved.get(bundle) != 0 {
+                held.moved.set(bundle, 0);
+                for vertex in self.ends_of(bundle).iter().flatten().map(|spot| spot.index()) {
+                    for &near in held.bundles.of(vertex) {
+                        held.is_near[near as usize].store(1, Ordering::Relaxed);
+                    }
+                }
+            }
+        }
+        worker.barrier();
+        // A byte for a bundle of eight: less work than sharing it would be.
+        if worker.leads() {
+            let mut count = 0;
+            for (color, bundles) in self.colors.iter().enumerate() {
+                for bundle in bundles.clone() {
+                    if held.is_near[bundle].load(Ordering::Relaxed) != 0 {
+                        held.is_near[bundle].store(0, Ordering::Relaxed);
+                        held.changed.set(count, bundle as u32);
+                        count += 1;
+                    }
+                }
+                held.ends.set(color, count as u32);
+            }
+        }
+        worker.barrier();
+    }
+
+    fn check(&self, ends: &Ends<'_, R>) {
+        assert!(ends.particles.len() >= self.vertex_count, "a state smaller than its model");
+        assert!(ends.arms.len() >= ends.first_arm + self.arm_count(), "fewer arms than bands");
+    }
+
+    /// Projects some bundles with such an ω, and names those that were moved.
+    ///
+    /// # Safety
+    /// [`check`](Self::check) must have passed, and there must be such bundles.
+    #[inline(always)]
+    unsafe fn move_some(
+        &self,
+        bundles: impl Iterator<Item = usize>,
+        ends: &Ends<'_, R>,
+        relaxation: R,
+        moved: impl Fn(usize),
+    ) {
+        #[cfg(target_arch = "x86_64")]
+        if R::HAS_WIDER && self.lanes == R::Widest::LANES {
+            return R::Widest::compiled(
+                #[inline(always)]
+                // SAFETY: by the caller's promise.
+                || unsafe { self.move_by::<R::Widest>(bundles, ends, relaxation, moved) },
+            );
+        }
+        // SAFETY: by the caller's promise.
+        unsafe { self.move_by::<R::Wide>(bundles, ends, relaxation, moved) }
+    }
+
+    #[inline(always)]
+    unsafe fn move_by<S: Bundle<R>>(
+        &self,
+        bundles: impl Iterator<Item = usize>,
+        ends: &Ends<'_, R>,
+        relaxation: R,
+        moved: impl Fn(usize),
+    ) {
+        let ends = *ends;
+        let relaxation = S::load_number(|_| relaxation);
+        for bundle in bundles {
+            // SAFETY: by the caller's promise.
+            let (u, w, line, [low, high]) = unsafe { self.load::<S>(bundle, &ends) };
+            let squared = line.norm_squared();
+            let (is_long, is_short) = (squared.greater(high * high), (low * low).greater(squared));
+            if !(S::is_any(is_long) || S::is_any(is_short)) {
+                continue;
+            }
+            moved(bundle);
+            let length = squared.sqrt();
+            let beyond = S::select(is_long, length - high, S::select(is_short, length - low, S::ZERO));
+            let inertia = (w[0] + w[1]) * length;
+            let part = S::select(inertia.greater(S::ZERO), relaxation * beyond / inertia, S::ZERO);
+            let spots = &self.spots[bundle * S::LANES..][..S::LANES];
+            for (i, u) in [u[0] + line * (part * w[0]), u[1] - line * (part * w[1])].into_iter().enumerate() {
+                S::store(u, w[i], |lane, particle| {
+                    // SAFETY: the constructor has checked the ends.
+                    unsafe { ends.particles.set_at(spots[lane][i], particle) };
+                });
+            }
+        }
+    }
+
+    /// The most that one of some bundles is beyond its bounds by and could be moved, in m.
+    ///
+    /// # Safety
+    /// As for [`move_some`](Self::move_some).
+    #[inline(always)]
+    unsafe fn beyond(&self, bundles: impl Iterator<Item = usize>, ends: &Ends<'_, R>) -> R {
+        #[cfg(target_arch = "x86_64")]
+        if R::HAS_WIDER && self.lanes == R::Widest::LANES {
+            return R::Widest::compiled(
+                #[inline(always)]
+                // SAFETY: by the caller's promise.
+                || unsafe { self.beyond_by::<R::Widest>(bundles, ends) },
+            );
+        }
+        // SAFETY: by the caller's promise.
+        unsafe { self.beyond_by::<R::Wide>(bundles, ends) }
+    }
+
+    #[inline(always)]
+    unsafe fn beyond_by<S: Bundle<R>>(&self, bundles: impl Iterator<Item = usize>, ends: &Ends<'_, R>) -> R {
+        let mut most = S::ZERO;
+        for bundle in bundles {
+            // SAFETY: by the caller's promise.
+            let (_, w, line, [low, high]) = unsafe { self.load::<S>(bundle, ends) };
+            let length = line.norm();
+            let beyond = S::select(length.greater(high), length - high, low - length);
+            let beyond = S::select((w[0] + w[1]).greater(S::ZERO), beyond, S::ZERO);
+            most = S::select(beyond.greater(most), beyond, most);
+        }
+        most.largest()
+    }
+
+    /// Displacements, inverse masses and lines of a bundle, and its bounds.
+    ///
+    /// # Safety
+    /// As for [`move_some`](Self::move_some).
+    #[inline(always)]
+    unsafe fn load<S: Bundle<R>>(&self, bundle: usize, ends: &Ends<'_, R>) -> ([Vec3<S>; 2], [S; 2], Vec3<S>, [S; 2]) {
+        let spots = &self.spots[bundle * S::LANES..][..S::LANES];
+        let (mut u, mut w) = ([Vec3::ZERO; 2], [S::ZERO; 2]);
+        for i in 0..2 {
+            // SAFETY: the constructor has checked the ends, and the caller the length.
+            (u[i], w[i]) = S::load(|lane| unsafe { ends.particles.get_at(spots[lane][i]) });
+        }
+        // SAFETY: by the caller's promise.
+        let arm: Vec3<S> = unsafe { arm_of_bundle(&ends.arms, ends.first_arm + bundle * S::LANES * 3, 1) };
+        let bounds = &self.bounds[bundle * 2 * S::LANES..][..2 * S::LANES];
+        let bound = |i: usize| S::load_number(|lane| bounds[i * S::LANES + lane]);
+        (u, w, u[1] - u[0] + arm, [bound(0), bound(1)])
+    }
+}
+
+/// What [`Bands::hold`] keeps.
+#[derive(Default)]
+pub(super) struct Memory {
+    /// The bundles of each vertex.
+    bundles: Adjacency,
+    /// For each bundle, whether it was moved since the last list, and whether it has a vertex of one that was.
+    moved: Vec<u8>,
+    is_near: Vec<AtomicU8>,
+    /// The list, and where each colour ends in it.
+    changed: Vec<u32>,
+    ends: Vec<u32>,
+}
+
+/// The same, open to the team.
+pub(super) struct Held<'a> {
+    bundles: &'a Adjacency,
+    moved: Shared<'a, u8>,
+    is_near: &'a [AtomicU8],
+    changed: Shared<'a, u32>,
+    ends: Shared<'a, u32>,
+    worst: [AtomicU64; ROUNDS],
+}
+
+impl Memory {
+    /// For some bands, unless it is already.
+    pub(super) fn fit<R: Bundled>(&mut self, bands: &Bands<R>) {
+        let count = bands.bundle_count();
+        if self.moved.len() == count && self.bundles.len() == bands.vertex_count {
+            return;
+        }
+        let pairs = || {
+            let of_bundle = |bundle: usize| bands.ends_of(bundle).iter().flatten().map(|spot| spot.index());
+            (0..count).flat_map(move |bundle| of_bundle(bundle).map(move |vertex| (vertex, bundle as u32)))
+        };
+        self.bundles = Adjacency::of_pairs(bands.vertex_count, pairs);
+        self.moved = vec![0; count];
+        self.is_near = (0..count).map(|_| AtomicU8::new(0)).collect();
+        self.changed = vec![0; count];
+        self.ends = vec![0; bands.colors.len()];
+    }
+
+    /// Opens it to a team.
+    pub(super) fn open(&mut self) -> Held<'_> {
+        let Self { bundles, moved, is_near, changed, ends } = self;
+        // SAFETY: a sweep sets the marks of own bundles. To list them, a worker gets and sets those of its share, and then one worker alone sets the list, which all get;
+        // there is a barrier after each.
+        let (moved, changed, ends) = unsafe { (Shared::new(moved), Shared::new(changed), Shared::new(ends)) };
+        Held { bundles, moved, is_near, changed, ends, worst: array_of_zeros() }
+    }
+}
+
+impl Held<'_> {
+    fn check<R: Bundled>(&self, bands: &Bands<R>) {
+        let count = bands.bundle_count();
+        assert!(self.moved.len() == count && self.is_near.len() == count && self.changed.len() == count, "other bands");
+        assert!(self.ends.len() == bands.colors.len() && self.bundles.len() == bands.vertex_count, "other bands");
+    }
+}
+
+fn array_of_zeros() -> [AtomicU64; ROUNDS] {
+    std::array::from_fn(|_| AtomicU64::new(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parallel::Team;
+
+    /// A chain of 41 vertices, its first one held, with some links too long and some too short.
+    fn chain(
+        bands: impl Fn(u32) -> (f64, f64),
+        work: impl Fn(&Bands<f32>, &Worker<'_>, &Ends<'_, f32>, &Held<'_>) + Sync,
+        team: &Team,
+    ) -> Vec<Vec3<f32>> {
+        let links: Vec<Band> = (0..40).map(|i| Band { ends: [i, i + 1], low: bands(i).0, high: bands(i).1 }).collect();
+        let all = Bands::<f32>::new(41, &links, 1.95, team.is_wide());
+        assert_eq!(all.len(), 40);
+        let origin =
+            |i: u32| Vec3::new(0.01 * f64::from(i), 0.004 * f64::from(i * i % 7), 0.003 * f64::from(i * 5 % 11));
+        let origins: Vec<Vec3<f64>> = (0..41).map(origin).collect();
+        let mut particles: Vec<_> =
+            (0..41).map(|i| Particle::new(Vec3::ZERO, if i == 0 { 0.0 } else { 2.0 })).collect();
+        let (mut arms, mut memory) = (vec![0.0; all.arm_count()], Memory::default());
+        memory.fit(&all);
+        {
+            let held = memory.open();
+            // SAFETY: the workers keep to what the sweeps promise.
+            let (particles, arms) = unsafe { (Shared::new(&mut particles), Shared::new(&mut arms)) };
+            let ends = Ends { particles, arms, first_arm: 0 };
+            team.run(team.size(), |worker| {
+                all.place(worker, &origins, &arms, 0);
+                worker.barrier();
+                work(&all, worker, &ends, &held);
+            });
+        }
+        particles.iter().zip(&origins).map(|(u, origin)| origin.cast() + u.xyz()).collect()
+    }
+
+    #[test]
+    fn what_is_held_is_within_its_bounds() {
+        let bounds = |i: u32| (0.0098, if i % 3 == 0 { 0.0102 } else { 0.02 });
+        let x = chain(
+            bounds,
+            |all, worker, ends, held| assert!(all.hold(worker, ends, held, 1e-6) < ROUNDS),
+            &Team::solo(),
+        );
+        for i in 0..40 {
+            let (length, (low, high)) = ((x[i + 1] - x[i]).norm(), bounds(i as u32));
+            assert!(f64::from(length) > low - 2e-6 && f64::from(length) < high + 2e-6, "{i}: {length}");
+        }
+        assert_eq!(x[0], Vec3::ZERO, "it is held");
+    }
+
+    /// Both ends of the chain are held, farther from each other than it is long.
+    #[test]
+    fn what_cannot_be_within_bounds_is_shared() {
+        let hold = |all: &Bands<f32>, worker: &Worker<'_>, ends: &Ends<'_, f32>, held: &Held<'_>| {
+            ends.particles.set(40, Particle::new(Vec3::new(0.1, 0.0, 0.0), 0.0));
+            assert_eq!(all.hold(worker, ends, held, 1e-6), ROUNDS);
+        };
+        let x = chain(|_| (0.0098, 0.0102), hold, &Team::solo());
+        let lengths: Vec<f32> = (0..40).map(|i| (x[i + 1] - x[i]).norm()).collect();
+        let [least, most] = [f32::min as fn(f32, f32) -> f32, f32::max].map(|f| lengths.iter().copied().reduce(f));
+        assert!(least > Some(0.0110) && most < Some(0.0140), "of 0.0125: {least:?} to {most:?}");
+    }
+
+    /// The last bundles of the two colours are not full, whatever the registers.
+    #[test]
+    fn neither_registers_nor_threads_change_a_bit() {
+        let hold = |team: &Team| {
+            chain(
+                |i| (0.0098, 0.0102 + 1e-4 * f64::from(i % 5)),
+                |all, worker, ends, held| {
+                    all.project(worker, ends);
+                    all.hold(worker, ends, held, 1e-6);
+                },
+                team,
+            )
+        };
+        let one = hold(&Team::solo());
+        assert_eq!(hold(&Team::solo().narrow()), one);
+        assert_eq!(hold(&Team::new(3).expect("three threads")), one);
+    }
+
+    #[test]
+    fn what_is_within_bounds_stays_to_the_last_bit() {
+        let x = chain(
+            |_| (0.0, 1.0),
+            |all, worker, ends, held| assert_eq!(all.hold(worker, ends, held, 0.0), 0),
+            &Team::solo(),
+        );
+        assert_eq!(x[17], Vec3::new(0.17_f64, 0.004 * 2.0, 0.003 * 8.0).cast());
+    }
+}
