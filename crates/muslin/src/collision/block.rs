@@ -100,11 +100,6 @@ impl Block {
         self.given = 0.0;
     }
 
-    /// Nobody knows any more how far pairs have come together.
-    pub(super) fn lapse(&mut self) {
-        (self.used, self.step) = (f64::INFINITY, 0.0);
-    }
-
     /// How far pairs may have come together by the end of the step, in m.
     pub(super) fn approach(&self) -> f64 {
         up(self.used + self.step)

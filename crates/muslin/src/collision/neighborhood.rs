@@ -13,8 +13,7 @@
 //!
 //! Patches without a list are apart: the boxes around all their vertices, at the start and the end of the step, are farther apart
 //! than the distance that is asked for. A tree over the patches finds those that are not. It is of larger boxes, which hold those of
-//! several steps, and asked again once a patch has left its larger box. What two patches do while they are apart is not followed: their list, if they have one, lapses, and is
-//! found anew should they come near.
+//! several steps, and asked again once a patch has left its larger box.
 //!
 //! # The argument
 //!
@@ -287,15 +286,14 @@ impl Part {
             block.pass(p.stray() + q.stray());
         }
         let is_self = block.patches[0] == block.patches[1];
+        let step = if is_self { p.approach_within() } else { p.approach(q) };
         let is_near = is_self || p.around.overlaps(&q.around);
-        block.is_near = is_near || is_same && block.is_near;
-        // Patches that are apart in this step need no list, and what is not followed is found anew should they come near again: few do.
+        (block.step, block.is_near) =
+            if is_same { (block.step.max(step), block.is_near || is_near) } else { (step, is_near) };
+        // Patches that are apart in this step need no list.
         if !block.is_near {
-            block.lapse();
             return;
         }
-        let step = if is_self { p.approach_within() } else { p.approach(q) };
-        block.step = if is_same { block.step.max(step) } else { step };
         if up(block.approach() + distance) >= block.radius {
             let edge = block.patches.map(|patch| patches.patches[patch as usize].edge).iter().sum::<f64>() * 0.5;
             let spare = (LASTS * block.step).clamp(SPARE.start * edge, SPARE.end * edge);
