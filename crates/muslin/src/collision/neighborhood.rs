@@ -20,7 +20,7 @@
 //! Every pair of a step is of two patches, or of one. If their boxes are apart, so is the pair, all along: boxes are convex. Else there is a
 //! list. If the pair is not in it, it was farther than R apart when the list was found, so it is farther than R − Σρ apart now,
 //! and by less than ρ nearer at every time of the step: still more than the distance asked for. If it is in the
-//! list, with its gap when it was last measured, it is dismissed by the same sum since, or by its own motion (`block.rs`), or it is [*active*](Neighborhood::active): looked at.
+//! list, with its gap when it was last measured, it is dismissed by the same sum since, or along one direction (`block.rs`), or it is [*active*](Neighborhood::active): looked at.
 //!
 //! # Rounding
 //!
