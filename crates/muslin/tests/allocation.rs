@@ -59,6 +59,9 @@ fn settings() -> Vec<String> {
         if has("acceleration") {
             all.push(format!("{base}, acceleration = 0.5"));
         }
+        if has("max_strain") {
+            all.extend(["f32", "f64"].map(|p| format!("{base}, max_strain = 0.001, precision = {p:?}")));
+        }
     }
     all
 }
@@ -153,7 +156,11 @@ fn second_time_allocations(simulation: &mut Simulation, frames: usize) -> usize 
 #[test]
 fn a_warm_step_allocates_nothing() {
     assert_eq!(warm_guard_allocations(), 0, "allocations of a warm guard");
-    for settings in ["kind = \"xpbd\", substeps = 5", "kind = \"newton\", substeps = 2"] {
+    for settings in [
+        "kind = \"xpbd\", substeps = 5",
+        "kind = \"xpbd\", substeps = 5, max_strain = 0.001",
+        "kind = \"newton\", substeps = 2",
+    ] {
         assert_eq!(warm_contact_allocations(settings), 0, "{settings}: allocations of warm self-contact");
     }
     for solver in ["xpbd", "newton"] {

@@ -64,7 +64,7 @@ export class Live implements Transport {
         if (!reply.ok) return reply;
       }
       await this.settlePlace();
-      await this.show();
+      if (!(await this.show())) return reply!;
       context.stage.frameCamera(this.sides[0]!.scene);
       this.context.hush();
       const { scene, engine } = this.sides[0]!;
@@ -115,8 +115,7 @@ export class Live implements Transport {
     this.clear();
     this.sides.push(side);
     this.bind(side);
-    await this.exclusive(() => this.show());
-    this.context.stage.frameCamera(side.scene);
+    if (await this.exclusive(() => this.show())) this.context.stage.frameCamera(side.scene);
     return true;
   }
 
@@ -328,11 +327,10 @@ export class Live implements Transport {
     return true;
   }
 
-  /** Builds what is drawn anew, from the scenes as they are. */
-  private async show(): Promise<void> {
+  /** Builds what is drawn anew, from the scenes as they are; `false` where a finished run has taken the stage meanwhile. */
+  private async show(): Promise<boolean> {
     const { stage, look } = this.context;
-    // A finished run may have taken the stage while this waited for its turn.
-    if (this.sides.length === 0) return;
+    if (this.sides.length === 0) return false;
     if (stage.views.length !== this.sides.length) stage.setSides(this.sides.length as 1 | 2);
     for (const [i, side] of this.sides.entries()) {
       const view = stage.views[i]!;
@@ -343,12 +341,13 @@ export class Live implements Transport {
       }
       view.setPinned(side.scene.pinned);
       await side.advance(0, look.color);
-      if (!this.sides.includes(side)) return;
+      if (!this.sides.includes(side)) return false;
       view.update(side.frame);
       if (!same) view.settle(side.scene);
     }
     this.drawFrames();
     this.context.emit("scene", this.editing);
+    return true;
   }
 
   private drawFrames(): void {
@@ -398,8 +397,7 @@ export class Live implements Transport {
           await side.replay(recipe);
         }
         this.recovering = false;
-        await this.exclusive(() => this.show());
-        this.context.say("warning", "The engine was started again, and the scene with it.");
+        if (await this.exclusive(() => this.show())) this.context.say("warning", "The engine was started again, and the scene with it.");
         return;
       } catch (error) {
         last = error instanceof Error ? error.message : String(error);

@@ -18,6 +18,7 @@ const UNSAFE_ALLOWED: &[(&str, &str)] = &[
         "crates/muslin/src/math/eight.rs",
         "instructions that not every processor has, asked for where it was seen to have them",
     ),
+    ("crates/muslin/src/solver/bands.rs", "skips bounds checks that were made when it was built"),
     ("crates/muslin/src/solver/corners.rs", "skips bounds checks that were made when it was built"),
     (
         "crates/muslin/src/solver/descent.rs",
@@ -47,6 +48,7 @@ const UNSAFE_ALLOWED: &[(&str, &str)] = &[
     ),
     ("crates/muslin/src/solver/projective.rs", "opens the sum of forces to the threads, with the argument"),
     ("crates/muslin/src/solver/sweep.rs", "skips bounds checks that a batch made when it was built"),
+    ("crates/muslin/src/solver/tethers.rs", "skips bounds checks that were made when it was built"),
     (
         "crates/muslin/src/solver/explicit.rs",
         "opens the sum of the forces to the threads, which follow the colours of a batch",

@@ -6,14 +6,14 @@
 //!
 //! # What a pair needs not be looked at for
 //!
-//! A pair of which the gap is measured in a step is left out if n, the direction of its closest points at the start, tells it apart at both ends of the step:
+//! A pair of which the gap is measured in a step is left out if n, the unit vector along its closest points at the start, tells it apart at both ends of the step:
 //!
 //! ```text
 //! n·(a − b) > distance   and   n·(a' − b') > distance     for all a of the one and b of the other
 //! ```
 //!
-//! Both are ends of a linear function of time, so it is farther apart than the distance all along. What looks closer, in double precision, has nothing to certify. It may
-//! call such a pair a contact only where it takes another direction than n, because of rounding; such a pair is left out in every run, since n is of the step alone. Should the end be moved afterwards, each vertex by no more than half of the distance less some room, n still tells the two apart, by
+//! Both are ends of a linear function of time, so it is farther apart than the distance all along, and the step is certified along n. The look in double precision may disagree
+//! only where rounding gives it another n; such a pair is left out in every run, since n is of the step alone. Should the end be moved afterwards, each vertex by no more than half of the distance less some room, n still tells the two apart, by
 //! twice that room: what [`Guard`](super::Guard) asks for.
 //!
 //! What n says is of the step alone, so it does not depend on the age of a list. A pair that Σρ has left out is farther apart than the distance all along too, but Σρ is about

@@ -131,7 +131,7 @@ impl Neighborhood {
 
     /// Finds every pair that may come within `distance` while vertices move from `start` to `end`, which have to be finite.
     ///
-    /// A step that begins where the last one did is the same step with another end: pairs that were found for that are kept.
+    /// A step that begins where the last one did is the same step with another end: the lists that were found for that are kept. Which of their pairs are looked at closer is decided anew.
     pub fn look(&mut self, team: &Team, threads: usize, (start, end): (&[Vec3<f64>], &[Vec3<f64>]), distance: f64) {
         let is_same = self.start == start;
         self.take_over(team, threads, start, end, is_same);

@@ -449,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pair_comes_no_nearer_than_its_own_vertices_let_it() {
+    fn a_pair_comes_no_nearer_than_its_own_vertices_and_its_direction_let_it() {
         for team in [Team::solo(), Team::solo().narrow()] {
             check_moving::<1>(&team);
             check_moving::<2>(&team);

@@ -136,8 +136,6 @@ pub struct SlackRest<S> {
     pub compliance: S,
     /// m, in m.
     pub slack: S,
-    /// Under tension, the factor on C: one, unless a rigid spring is over-relaxed.
-    pub tension_share: S,
     /// Under compression, the factor on C.
     pub value_share: S,
     /// Under compression, the factor on ∇C.
@@ -151,13 +149,7 @@ impl SlackRest<f64> {
         let is_rigid = compliance == 0.0;
         let value_share = if is_rigid { compression } else { compression.sqrt() };
         let gradient_share = if is_rigid && compression > 0.0 { 1.0 } else { value_share };
-        Self { length, compliance, slack: slack * length, tension_share: 1.0, value_share, gradient_share }
-    }
-
-    /// Of a rigid spring: makes so much of each correction, more than one to converge sooner.
-    #[must_use]
-    pub fn relaxed(self, factor: f64) -> Self {
-        Self { tension_share: factor * self.tension_share, value_share: factor * self.value_share, ..self }
+        Self { length, compliance, slack: slack * length, value_share, gradient_share }
     }
 }
 
@@ -308,7 +300,6 @@ impl Energy<2> for SlackSpring {
             length: S::gather(rest, |r| r.length),
             compliance: S::gather(rest, |r| r.compliance),
             slack: S::gather(rest, |r| r.slack),
-            tension_share: S::gather(rest, |r| r.tension_share),
             value_share: S::gather(rest, |r| r.value_share),
             gradient_share: S::gather(rest, |r| r.gradient_share),
         }
@@ -339,7 +330,7 @@ impl Energy<2> for SlackSpring {
         let is_long = excess.greater(S::ZERO);
         let pull = S::select(is_short, rest.gradient_share, S::select(is_long, S::ONE, S::ZERO));
         let gradient = d * (inverse * pull);
-        let value = S::select(is_short, rest.value_share, rest.tension_share) * excess;
+        let value = S::select(is_short, rest.value_share, S::ONE) * excess;
         Row { value, gradient: [-gradient, gradient], compliance: rest.compliance }
     }
 

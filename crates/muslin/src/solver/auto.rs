@@ -243,7 +243,7 @@ impl Memory {
                 // A little below the aim is where it should be.
                 let is_near = (0.6..=1.0).contains(&ratio);
                 if !(is_near || self.is_settled && ratio > 1.0) {
-                    // A twin with very few substeps is farther off than the law says, so much is asked for in two steps.
+                    // The estimate is too large where substeps are very few, so growth is limited.
                     self.substeps = (f64::from(self.substeps) * ratio.clamp(0.75, 1.5)).ceil() as u32;
                 }
             }

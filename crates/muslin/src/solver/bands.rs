@@ -5,13 +5,14 @@
 //! x₀ += ω c w₀/(w₀ + w₁) n               x₁ −= ω c w₁/(w₀ + w₁) n
 //! ```
 //!
-//! ω = 1 ends at the bound. Projections onto many bounds in turn converge to a point within all of them; where a wide region is beyond them, over-relaxed ones arrive far sooner
-//! (ω = 2 mirrors a point at its bound) [Agmon 1954; Motzkin, Schoenberg 1954, "The relaxation method for linear inequalities"].
+//! ω = 1 ends at the bound. Projections onto convex bounds in turn converge to a point within all of them, if there is one; where a wide region is beyond them, over-relaxed ones arrive far sooner
+//! (ω = 2 mirrors a point at its bound) [Agmon 1954; Motzkin, Schoenberg 1954, "The relaxation method for linear inequalities"]. Lower bounds are not convex; they are met nearly at right angles, and it works with them too.
 //!
 //! **Holding.** Few of all distances are beyond their bounds, so [`Bands::hold`] sweeps over all of them once, and from then on over those alone that share a vertex with one that was moved
-//! since they were last looked at. All others are as they were when they were found within bounds. So when those in the list are within bounds, all are.
+//! since they were last looked at. All others are as they were when they were found within bounds, or have both ends held. So when none in the list is beyond its bounds by more than a tolerance, none of all is.
 //!
-//! Several distances of a colour stand side by side. A last bundle that is not full repeats its first one: both lanes compute and store the same.
+//! Several distances of a colour stand side by side, as many as the registers take. Lists are of groups of eight whatever the registers: what a sweep over a list does depends on what else is in
+//! it, and the width of registers must not change a bit. A bundle that is not full repeats its first distance, so that both lanes compute and store the same; one without any has bounds that nothing is beyond.
 #![allow(unsafe_code, reason = "skips bounds checks that the constructor made once; they cost a tenth of a sweep")]
 
 use std::ops::Range;
@@ -23,9 +24,13 @@ use crate::math::{Real, Scalar, Vec3};
 use crate::parallel::{Shared, Spot, Worker};
 use crate::topology::{Adjacency, color};
 
+/// Distances that are listed together.
+const GROUP: usize = 8;
 /// Sweeps in a round of [`Bands::hold`], and rounds at most.
 const SWEEPS: usize = 4;
 const ROUNDS: usize = 32;
+/// Of these the last ones, with ω = 1.
+const CALM_ROUNDS: usize = 4;
 
 /// A distance with its bounds, in m.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,9 +43,9 @@ pub(super) struct Band {
 /// Many of them.
 pub(super) struct Bands<R: Real> {
     lanes: usize,
-    /// Without those that fill the last bundles.
+    /// Without those that fill the last groups.
     count: usize,
-    /// The bundles of each colour.
+    /// The groups of each colour.
     colors: Vec<Range<usize>>,
     /// The ends, lane by lane.
     spots: Vec<[Spot<Particle<f32>>; 2]>,
@@ -74,14 +79,19 @@ impl<R: Bundled> Bands<R> {
         }
         let (mut colors, mut spots, mut bounds) = (Vec::new(), Vec::new(), Vec::new());
         for range in &coloring.ranges {
-            let first = spots.len() / lanes;
-            for bundle in coloring.order[range.clone()].chunks(lanes) {
-                let of = |lane: usize| bands[*bundle.get(lane).unwrap_or(&bundle[0]) as usize];
-                spots.extend((0..lanes).map(|lane| of(lane).ends.map(Spot::new)));
-                bounds.extend((0..lanes).map(|lane| R::from_f64(of(lane).low)));
-                bounds.extend((0..lanes).map(|lane| R::from_f64(of(lane).high)));
+            let first = spots.len() / GROUP;
+            for group in coloring.order[range.clone()].chunks(GROUP) {
+                for start in (0..GROUP).step_by(lanes) {
+                    let bundle: Vec<Band> = group.iter().skip(start).take(lanes).map(|&i| bands[i as usize]).collect();
+                    let nothing = Band { low: 0.0, high: f64::INFINITY, ..bands[group[0] as usize] };
+                    let other = bundle.first().copied().unwrap_or(nothing);
+                    let all = || (0..lanes).map(|lane| bundle.get(lane).copied().unwrap_or(other));
+                    spots.extend(all().map(|band| band.ends.map(Spot::new)));
+                    bounds.extend(all().map(|band| R::from_f64(band.low)));
+                    bounds.extend(all().map(|band| R::from_f64(band.high)));
+                }
             }
-            colors.push(first..spots.len() / lanes);
+            colors.push(first..spots.len() / GROUP);
         }
         let relaxation = R::from_f64(relaxation);
         Self { lanes, count: bands.len(), colors, spots, bounds, relaxation, vertex_count }
@@ -97,12 +107,13 @@ impl<R: Bundled> Bands<R> {
         self.count
     }
 
-    fn bundle_count(&self) -> usize {
-        self.spots.len() / self.lanes
+    fn group_count(&self) -> usize {
+        self.spots.len() / GROUP
     }
 
-    fn ends_of(&self, bundle: usize) -> &[[Spot<Particle<f32>>; 2]] {
-        &self.spots[bundle * self.lanes..][..self.lanes]
+    /// The vertices of a group.
+    fn vertices_of(&self, group: usize) -> impl Iterator<Item = u32> {
+        self.spots[group * GROUP..][..GROUP].iter().flatten().map(|spot| spot.index())
     }
 
     /// How many numbers the arms take.
@@ -112,8 +123,9 @@ impl<R: Bundled> Bands<R> {
 
     /// Measures them at the start of a frame; they begin at `first` of `arms`.
     pub(super) fn place(&self, worker: &Worker<'_>, origins: &[Vec3<f64>], arms: &Shared<'_, R>, first: usize) {
-        for bundle in worker.share(0..self.bundle_count()) {
-            let stencils = self.ends_of(bundle).iter().map(|ends| ends.map(Spot::index));
+        for bundle in worker.share(0..self.spots.len() / self.lanes) {
+            let spots = &self.spots[bundle * self.lanes..][..self.lanes];
+            let stencils = spots.iter().map(|ends| ends.map(Spot::index));
             place_bundle(stencils, origins, arms, first + bundle * self.lanes * 3);
         }
     }
@@ -121,30 +133,36 @@ impl<R: Bundled> Bands<R> {
     /// One sweep over all of them; ends with the team at a barrier.
     pub(super) fn project(&self, worker: &Worker<'_>, ends: &Ends<'_, R>) {
         self.check(ends);
+        self.sweep(worker, ends, |_| {});
+    }
+
+    fn sweep(&self, worker: &Worker<'_>, ends: &Ends<'_, R>, moved: impl Fn(usize)) {
         for color in &self.colors {
-            // SAFETY: checked; a colour has no vertex twice, but for lanes that repeat each other.
-            unsafe { self.move_some(worker.share(color.clone()), ends, self.relaxation, |_| {}) };
+            // SAFETY: both callers have checked; a colour has no vertex twice, but for lanes that repeat each other.
+            unsafe { self.move_some(worker.share(color.clone()), ends, self.relaxation, &moved) };
             worker.barrier();
         }
     }
 
-    /// Sweeps until none is beyond its bounds by more than `tolerance`, in m, or for so many rounds as there are; returns those that did not bring it about.
+    /// Sweeps until none is beyond its bounds by more than `tolerance`, in m, or for so many rounds as there are; returns how many rounds were made.
     pub(super) fn hold(&self, worker: &Worker<'_>, ends: &Ends<'_, R>, held: &Held<'_>, tolerance: f64) -> usize {
         self.check(ends);
         held.check(self);
-        let mark = |bundle: usize| held.moved.set(bundle, 1);
-        for color in &self.colors {
-            // SAFETY: as in `project`.
-            unsafe { self.move_some(worker.share(color.clone()), ends, self.relaxation, mark) };
-            worker.barrier();
+        let mark = |group: usize| held.moved.set(group, 1);
+        // What a hold in vain has left would make the lists of this one longer, and its bits others.
+        worker.share(0..self.group_count()).for_each(|group| held.moved.set(group, 0));
+        if worker.leads() {
+            held.worst.iter().for_each(|worst| worst.store(0, Ordering::Relaxed));
         }
+        worker.barrier();
+        self.sweep(worker, ends, mark);
         for (round, worst) in held.worst.iter().enumerate() {
             self.find_changed(worker, held);
             let changed = |color: usize| {
                 let first = if color == 0 { 0 } else { held.ends.get(color - 1) as usize };
                 worker.share(first..held.ends.get(color) as usize).map(|i| held.changed.get(i) as usize)
             };
-            // SAFETY: as in `project`; those in the list are bundles of these bands.
+            // SAFETY: checked; those in the list are groups of these bands.
             let beyond = unsafe { self.beyond((0..self.colors.len()).flat_map(changed), ends) };
             // Numbers that are not negative have the order of their bits, and a maximum has no order at all.
             worst.fetch_max(beyond.to_f64().to_bits(), Ordering::Relaxed);
@@ -153,10 +171,10 @@ impl<R: Bundled> Bands<R> {
                 return round;
             }
             // Bounds that no point is within are left between them, and not thrown from one to the other.
-            let relaxation = if round + 1 == ROUNDS { R::ONE } else { self.relaxation };
+            let relaxation = if round + CALM_ROUNDS >= ROUNDS { R::ONE } else { self.relaxation };
             for _ in 0..SWEEPS {
                 for color in 0..self.colors.len() {
-                    // SAFETY: as before.
+                    // SAFETY: as before, and as in `sweep`.
                     unsafe { self.move_some(changed(color), ends, relaxation, mark) };
                     worker.barrier();
                 }
@@ -165,27 +183,27 @@ impl<R: Bundled> Bands<R> {
         ROUNDS
     }
 
-    /// Lists all bundles with a vertex that was moved since the last list, in their order; ends with the team at a barrier.
+    /// Lists all groups with a vertex that was moved since the last list, in their order; ends with the team at a barrier.
     fn find_changed(&self, worker: &Worker<'_>, held: &Held<'_>) {
-        for bundle in worker.share(0..self.bundle_count()) {
-            if held.moved.get(bundle) != 0 {
-                held.moved.set(bundle, 0);
-                for vertex in self.ends_of(bundle).iter().flatten().map(|spot| spot.index()) {
-                    for &near in held.bundles.of(vertex) {
+        for group in worker.share(0..self.group_count()) {
+            if held.moved.get(group) != 0 {
+                held.moved.set(group, 0);
+                for vertex in self.vertices_of(group) {
+                    for &near in held.groups.of(vertex) {
                         held.is_near[near as usize].store(1, Ordering::Relaxed);
                     }
                 }
             }
         }
         worker.barrier();
-        // A byte for a bundle of eight: less work than sharing it would be.
+        // A byte for eight distances: less work than sharing it would be.
         if worker.leads() {
             let mut count = 0;
-            for (color, bundles) in self.colors.iter().enumerate() {
-                for bundle in bundles.clone() {
-                    if held.is_near[bundle].load(Ordering::Relaxed) != 0 {
-                        held.is_near[bundle].store(0, Ordering::Relaxed);
-                        held.changed.set(count, bundle as u32);
+            for (color, groups) in self.colors.iter().enumerate() {
+                for group in groups.clone() {
+                    if held.is_near[group].load(Ordering::Relaxed) != 0 {
+                        held.is_near[group].store(0, Ordering::Relaxed);
+                        held.changed.set(count, group as u32);
                         count += 1;
                     }
                 }
@@ -200,14 +218,14 @@ impl<R: Bundled> Bands<R> {
         assert!(ends.arms.len() >= ends.first_arm + self.arm_count(), "fewer arms than bands");
     }
 
-    /// Projects some bundles with such an ω, and names those that were moved.
+    /// Projects some groups with such an ω, and names those that were moved.
     ///
     /// # Safety
-    /// [`check`](Self::check) must have passed, and there must be such bundles.
+    /// [`check`](Self::check) must have passed, and there must be such groups.
     #[inline(always)]
     unsafe fn move_some(
         &self,
-        bundles: impl Iterator<Item = usize>,
+        groups: impl Iterator<Item = usize>,
         ends: &Ends<'_, R>,
         relaxation: R,
         moved: impl Fn(usize),
@@ -217,24 +235,24 @@ impl<R: Bundled> Bands<R> {
             return R::Widest::compiled(
                 #[inline(always)]
                 // SAFETY: by the caller's promise.
-                || unsafe { self.move_by::<R::Widest>(bundles, ends, relaxation, moved) },
+                || unsafe { self.move_by::<R::Widest>(groups, ends, relaxation, moved) },
             );
         }
         // SAFETY: by the caller's promise.
-        unsafe { self.move_by::<R::Wide>(bundles, ends, relaxation, moved) }
+        unsafe { self.move_by::<R::Wide>(groups, ends, relaxation, moved) }
     }
 
     #[inline(always)]
     unsafe fn move_by<S: Bundle<R>>(
         &self,
-        bundles: impl Iterator<Item = usize>,
+        groups: impl Iterator<Item = usize>,
         ends: &Ends<'_, R>,
         relaxation: R,
         moved: impl Fn(usize),
     ) {
         let ends = *ends;
         let relaxation = S::load_number(|_| relaxation);
-        for bundle in bundles {
+        for bundle in groups.flat_map(bundles_of::<S>) {
             // SAFETY: by the caller's promise.
             let (u, w, line, [low, high]) = unsafe { self.load::<S>(bundle, &ends) };
             let squared = line.norm_squared();
@@ -242,7 +260,7 @@ impl<R: Bundled> Bands<R> {
             if !(S::is_any(is_long) || S::is_any(is_short)) {
                 continue;
             }
-            moved(bundle);
+            moved(bundle * S::LANES / GROUP);
             let length = squared.sqrt();
             let beyond = S::select(is_long, length - high, S::select(is_short, length - low, S::ZERO));
             let inertia = (w[0] + w[1]) * length;
@@ -257,33 +275,33 @@ impl<R: Bundled> Bands<R> {
         }
     }
 
-    /// The most that one of some bundles is beyond its bounds by and could be moved, in m.
+    /// The most that one of some groups is beyond its bounds by and could be moved, in m.
     ///
     /// # Safety
     /// As for [`move_some`](Self::move_some).
     #[inline(always)]
-    unsafe fn beyond(&self, bundles: impl Iterator<Item = usize>, ends: &Ends<'_, R>) -> R {
+    unsafe fn beyond(&self, groups: impl Iterator<Item = usize>, ends: &Ends<'_, R>) -> R {
         #[cfg(target_arch = "x86_64")]
         if R::HAS_WIDER && self.lanes == R::Widest::LANES {
             return R::Widest::compiled(
                 #[inline(always)]
                 // SAFETY: by the caller's promise.
-                || unsafe { self.beyond_by::<R::Widest>(bundles, ends) },
+                || unsafe { self.beyond_by::<R::Widest>(groups, ends) },
             );
         }
         // SAFETY: by the caller's promise.
-        unsafe { self.beyond_by::<R::Wide>(bundles, ends) }
+        unsafe { self.beyond_by::<R::Wide>(groups, ends) }
     }
 
     #[inline(always)]
-    unsafe fn beyond_by<S: Bundle<R>>(&self, bundles: impl Iterator<Item = usize>, ends: &Ends<'_, R>) -> R {
+    unsafe fn beyond_by<S: Bundle<R>>(&self, groups: impl Iterator<Item = usize>, ends: &Ends<'_, R>) -> R {
         let mut most = S::ZERO;
-        for bundle in bundles {
+        for bundle in groups.flat_map(bundles_of::<S>) {
             // SAFETY: by the caller's promise.
             let (_, w, line, [low, high]) = unsafe { self.load::<S>(bundle, ends) };
             let length = line.norm();
             let beyond = S::select(length.greater(high), length - high, low - length);
-            let beyond = S::select((w[0] + w[1]).greater(S::ZERO), beyond, S::ZERO);
+            let beyond = S::select(((w[0] + w[1]) * length).greater(S::ZERO), beyond, S::ZERO);
             most = S::select(beyond.greater(most), beyond, most);
         }
         most.largest()
@@ -309,12 +327,19 @@ impl<R: Bundled> Bands<R> {
     }
 }
 
+/// The bundles of a group.
+#[inline(always)]
+fn bundles_of<S: Scalar>(group: usize) -> Range<usize> {
+    let count = GROUP / S::LANES;
+    group * count..(group + 1) * count
+}
+
 /// What [`Bands::hold`] keeps.
 #[derive(Default)]
 pub(super) struct Memory {
-    /// The bundles of each vertex.
-    bundles: Adjacency,
-    /// For each bundle, whether it was moved since the last list, and whether it has a vertex of one that was.
+    /// The groups of each vertex.
+    groups: Adjacency,
+    /// For each group, whether it was moved since the last list, and whether it has a vertex of one that was.
     moved: Vec<u8>,
     is_near: Vec<AtomicU8>,
     /// The list, and where each colour ends in it.
@@ -324,7 +349,7 @@ pub(super) struct Memory {
 
 /// The same, open to the team.
 pub(super) struct Held<'a> {
-    bundles: &'a Adjacency,
+    groups: &'a Adjacency,
     moved: Shared<'a, u8>,
     is_near: &'a [AtomicU8],
     changed: Shared<'a, u32>,
@@ -335,15 +360,12 @@ pub(super) struct Held<'a> {
 impl Memory {
     /// For some bands, unless it is already.
     pub(super) fn fit<R: Bundled>(&mut self, bands: &Bands<R>) {
-        let count = bands.bundle_count();
-        if self.moved.len() == count && self.bundles.len() == bands.vertex_count {
+        let count = bands.group_count();
+        if self.moved.len() == count && self.groups.len() == bands.vertex_count {
             return;
         }
-        let pairs = || {
-            let of_bundle = |bundle: usize| bands.ends_of(bundle).iter().flatten().map(|spot| spot.index());
-            (0..count).flat_map(move |bundle| of_bundle(bundle).map(move |vertex| (vertex, bundle as u32)))
-        };
-        self.bundles = Adjacency::of_pairs(bands.vertex_count, pairs);
+        let of_group = |group: usize| bands.vertices_of(group).map(move |vertex| (vertex, group as u32));
+        self.groups = Adjacency::of_pairs(bands.vertex_count, || (0..count).flat_map(of_group));
         self.moved = vec![0; count];
         self.is_near = (0..count).map(|_| AtomicU8::new(0)).collect();
         self.changed = vec![0; count];
@@ -352,24 +374,20 @@ impl Memory {
 
     /// Opens it to a team.
     pub(super) fn open(&mut self) -> Held<'_> {
-        let Self { bundles, moved, is_near, changed, ends } = self;
-        // SAFETY: a sweep sets the marks of own bundles. To list them, a worker gets and sets those of its share, and then one worker alone sets the list, which all get;
+        let Self { groups, moved, is_near, changed, ends } = self;
+        // SAFETY: a sweep sets the marks of own groups. To list them, a worker gets and sets those of its share, and then one worker alone sets the list, which all get;
         // there is a barrier after each.
         let (moved, changed, ends) = unsafe { (Shared::new(moved), Shared::new(changed), Shared::new(ends)) };
-        Held { bundles, moved, is_near, changed, ends, worst: array_of_zeros() }
+        Held { groups, moved, is_near, changed, ends, worst: std::array::from_fn(|_| AtomicU64::new(0)) }
     }
 }
 
 impl Held<'_> {
     fn check<R: Bundled>(&self, bands: &Bands<R>) {
-        let count = bands.bundle_count();
+        let count = bands.group_count();
         assert!(self.moved.len() == count && self.is_near.len() == count && self.changed.len() == count, "other bands");
-        assert!(self.ends.len() == bands.colors.len() && self.bundles.len() == bands.vertex_count, "other bands");
+        assert!(self.ends.len() == bands.colors.len() && self.groups.len() == bands.vertex_count, "other bands");
     }
-}
-
-fn array_of_zeros() -> [AtomicU64; ROUNDS] {
-    std::array::from_fn(|_| AtomicU64::new(0))
 }
 
 #[cfg(test)]
@@ -409,7 +427,7 @@ mod tests {
 
     #[test]
     fn what_is_held_is_within_its_bounds() {
-        let bounds = |i: u32| (0.0098, if i % 3 == 0 { 0.0102 } else { 0.02 });
+        let bounds = |i: u32| (0.0098, if i.is_multiple_of(3) { 0.0102 } else { 0.02 });
         let x = chain(
             bounds,
             |all, worker, ends, held| assert!(all.hold(worker, ends, held, 1e-6) < ROUNDS),
@@ -431,26 +449,46 @@ mod tests {
         };
         let x = chain(|_| (0.0098, 0.0102), hold, &Team::solo());
         let lengths: Vec<f32> = (0..40).map(|i| (x[i + 1] - x[i]).norm()).collect();
-        let [least, most] = [f32::min as fn(f32, f32) -> f32, f32::max].map(|f| lengths.iter().copied().reduce(f));
-        assert!(least > Some(0.0110) && most < Some(0.0140), "of 0.0125: {least:?} to {most:?}");
+        // The chain would be 12.5 mm a link, and the last one began with 110. What was moved last is within its bounds, so two neighbours are looked at together; on average they are too long by 2.3 mm each.
+        for (i, pair) in lengths.windows(2).enumerate() {
+            let mean = 0.5 * (pair[0] + pair[1]);
+            assert!((mean - 0.0125).abs() < 0.002, "{i}: {mean}");
+        }
     }
 
-    /// The last bundles of the two colours are not full, whatever the registers.
+    /// So many links that every one of three threads has some of each colour, most of them taut and a few beyond their bounds, so that lists grow from round to round; a hold in vain comes first.
     #[test]
-    fn neither_registers_nor_threads_change_a_bit() {
-        let hold = |team: &Team| {
-            chain(
-                |i| (0.0098, 0.0102 + 1e-4 * f64::from(i % 5)),
-                |all, worker, ends, held| {
-                    all.project(worker, ends);
-                    all.hold(worker, ends, held, 1e-6);
-                },
-                team,
-            )
+    fn neither_registers_nor_threads_nor_what_was_before_change_a_bit() {
+        const LINKS: u32 = 4001;
+        let high = |i: u32| if i % 97 == 5 { 0.009 } else { 0.0101 };
+        let links: Vec<Band> = (0..LINKS).map(|i| Band { ends: [i, i + 1], low: 0.005, high: high(i) }).collect();
+        let origins: Vec<Vec3<f64>> = (0..=LINKS).map(|i| Vec3::new(0.01 * f64::from(i), 0.0, 0.0)).collect();
+        let after = |team: &Team, is_tired: bool| {
+            let all = Bands::<f32>::new(origins.len(), &links, 1.95, team.is_wide());
+            let rigid = |i: usize| if i.is_multiple_of(500) { 0.0_f32 } else { 2.0 };
+            let start: Vec<_> = (0..origins.len()).map(|i| Particle::new(Vec3::ZERO, rigid(i))).collect();
+            let (mut particles, mut arms, mut memory) = (start.clone(), vec![0.0; all.arm_count()], Memory::default());
+            memory.fit(&all);
+            for run in usize::from(!is_tired)..2 {
+                particles.copy_from_slice(&start);
+                let held = memory.open();
+                // SAFETY: the workers keep to what the sweeps promise.
+                let (particles, arms) = unsafe { (Shared::new(&mut particles), Shared::new(&mut arms)) };
+                let ends = Ends { particles, arms, first_arm: 0 };
+                team.run(team.size(), |worker| {
+                    all.place(worker, &origins, &arms, 0);
+                    worker.barrier();
+                    let tolerance = if run == 0 { -1.0 } else { 2e-6 };
+                    assert_eq!(all.hold(worker, &ends, &held, tolerance) == ROUNDS, run == 0);
+                });
+            }
+            particles.iter().map(|u| u.xyz().to_array().map(f32::to_bits)).collect::<Vec<_>>()
         };
-        let one = hold(&Team::solo());
-        assert_eq!(hold(&Team::solo().narrow()), one);
-        assert_eq!(hold(&Team::new(3).expect("three threads")), one);
+        let one = after(&Team::solo(), false);
+        assert!(one.iter().filter(|u| u[0] != 0).count() > 100, "something was moved");
+        assert!(after(&Team::solo().narrow(), false) == one, "registers");
+        assert!(after(&Team::new(3).expect("three threads"), false) == one, "threads");
+        assert!(after(&Team::solo(), true) == one, "what was before");
     }
 
     #[test]

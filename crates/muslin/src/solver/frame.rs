@@ -302,8 +302,8 @@ impl<'a, R: Real> Arrays<'a, R> {
         //   predict, hold  gets own                                 sets own particles, previous, velocities
         //   one colour     gets those of own elements, their        sets those of own elements, which no other element
         //                  previous and arms                        of the colour has
-        //   tethers        gets own, and held vertices, which         sets own particles
-        //                  nobody sets then
+        //   tethers        gets own, and anchors, which have no       sets own particles
+        //                  tethers, so that nobody sets them then
         //   collide        gets own                                 sets own particles, previous, facings
         //   collide_edges  as one colour, for each of its colours   sets particles, previous, facings of own edges
         //   collide_again  gets own                                 sets own particles, previous

@@ -8,7 +8,7 @@
 //!     update     velocities from positions
 //! ```
 //!
-//! With a limit of strain, edges beyond it are projected back to it: after the last substep as often as it takes, or as `LIMIT_ROUNDS` allow, and in every substep
+//! With a limit of strain, edges beyond it are projected back to it: after the last substep as often as it takes, or as often as `Bands::hold` allows, and in every substep
 //! where it limits the material and not the solver. What is moved then has its velocity already: so many corrections, divided by a substep, would be
 //! speeds that nothing has given it, and with few substeps the sheet explodes. Only where cloth is kept from cloth, which has the last word, they come before.
 //!
@@ -142,6 +142,7 @@ impl<R: Bundled> Helpers<R> {
     /// Whether all is side by side as a team wants it.
     fn is_for(&self, is_wide: bool) -> bool {
         self.bands().all(|bands| bands.is_for(is_wide))
+            && self.reach.as_ref().is_none_or(|reach| reach.tethers.is_for(is_wide))
     }
 }
 
@@ -169,8 +170,8 @@ pub(super) struct PositionBased<R: Real> {
     helpers: Option<Arc<Helpers<R>>>,
     tether_arms: Vec<R>,
     holding: bands::Memory,
-    /// Rounds after which edges were still beyond the limit, at the end of the last frame.
-    vain_rounds: usize,
+    /// Rounds that it took to hold the limit, at the end of the last frame.
+    limit_rounds: usize,
 }
 
 /// A solver with its sweeps, in the precision that the settings ask for.
@@ -225,7 +226,7 @@ where
             helpers: None,
             tether_arms: Vec::new(),
             holding: bands::Memory::default(),
-            vain_rounds: 0,
+            limit_rounds: 0,
         }
     }
 
@@ -247,16 +248,13 @@ where
 
     /// Whether the limit of strain was held with ease in the last frame.
     pub(super) fn is_at_ease(&self) -> bool {
-        self.vain_rounds < EASY_ROUNDS
+        self.limit_rounds < EASY_ROUNDS
     }
 
     fn load(&mut self, context: &Context<'_>, state: &State, dt: f64) {
         let (model, is_wide) = (context.model, context.team.is_wide());
-        if self.helpers.as_ref().is_none_or(|helpers| !helpers.is_for(is_wide)) {
-            self.helpers = Some(Arc::new(Helpers::new(self.help, model, is_wide)));
-        }
-        let none = Helpers { reach: None, limit: None };
-        let helpers = self.helpers.as_deref().unwrap_or(&none);
+        self.helpers.take_if(|helpers| !helpers.is_for(is_wide));
+        let helpers = self.helpers.get_or_insert_with(|| Arc::new(Helpers::new(self.help, model, is_wide)));
         self.tether_arms.resize(helpers.reach.as_ref().map_or(0, |reach| reach.tethers.arm_count()), R::ZERO);
         if let Some(limit) = &helpers.limit {
             self.holding.fit(&limit.edges);
@@ -329,7 +327,7 @@ where
                 step,
                 iterations,
             };
-            let mut vain_rounds = 0;
+            let mut limit_rounds = 0;
             let hold = |limit: &Limit<R>| limit.edges.hold(worker, &help(rope_count), &held, limit.tolerance);
             if is_first {
                 for (term, &first) in model.terms.iter().zip(first_arms) {
@@ -366,7 +364,7 @@ where
                     }
                     if let Some(limit) = &helpers.limit {
                         if s + 1 == substeps as usize && iteration + 1 == iterations && separates {
-                            vain_rounds = hold(limit);
+                            limit_rounds = hold(limit);
                         } else if limit.is_material {
                             limit.edges.project(worker, &help(rope_count));
                         }
@@ -387,7 +385,7 @@ where
                 && is_last
                 && !separates
             {
-                vain_rounds = hold(limit);
+                limit_rounds = hold(limit);
                 watch.lap(&mut stages.solve);
                 let obstacles = script.obstacles(substeps as usize - 1);
                 if !obstacles.is_empty() {
@@ -404,12 +402,12 @@ where
                 // A maximum does not depend on the order in which the threads come.
                 outcome.residual = outcome.residual.max(residual);
                 if worker.leads() {
-                    (outcome.stages, outcome.vain_rounds) = (stages, vain_rounds);
+                    (outcome.stages, outcome.limit_rounds) = (stages, limit_rounds);
                 }
             }
         });
-        let Outcome { stages, residual, vain_rounds } = outcome.into_inner().unwrap_or_default();
-        self.vain_rounds = vain_rounds;
+        let Outcome { stages, residual, limit_rounds } = outcome.into_inner().unwrap_or_default();
+        self.limit_rounds = limit_rounds;
         (stages, residual)
     }
 }
@@ -419,5 +417,5 @@ where
 struct Outcome {
     stages: Stages,
     residual: f64,
-    vain_rounds: usize,
+    limit_rounds: usize,
 }

@@ -87,6 +87,11 @@ impl<R: Bundled> Tethers<R> {
         all
     }
 
+    /// Whether they are side by side as a team wants them.
+    pub(super) fn is_for(&self, is_wide: bool) -> bool {
+        self.lanes == R::lanes(is_wide)
+    }
+
     /// How many there are.
     pub(super) fn len(&self) -> usize {
         self.count
@@ -177,7 +182,7 @@ impl<R: Bundled> Tethers<R> {
                 let Some(mut pull) = arm.pull(u - anchor) else { continue };
                 if !is_all_pinned {
                     let pins = &self.pins[row * S::LANES..][..S::LANES];
-                    let holds = |lane: usize| pin_poses[pins[lane] as usize].is_some();
+                    let holds = |lane: usize| pin_poses.get(pins[lane] as usize).is_some_and(Option::is_some);
                     let holds = S::load_number(|lane| if holds(lane) { R::ONE } else { R::ZERO });
                     pull = Vec3::select(holds.greater(S::ZERO), pull, Vec3::ZERO);
                 }
