@@ -266,8 +266,10 @@ impl<R: Bundled> Bands<R> {
             let inertia = (w[0] + w[1]) * length;
             let part = S::select(inertia.greater(S::ZERO), relaxation * beyond / inertia, S::ZERO);
             let spots = &self.spots[bundle * S::LANES..][..S::LANES];
-            for (i, u) in [u[0] + line * (part * w[0]), u[1] - line * (part * w[1])].into_iter().enumerate() {
-                S::store(u, w[i], |lane, particle| {
+            for (i, end) in [u[0] + line * (part * w[0]), u[1] - line * (part * w[1])].into_iter().enumerate() {
+                // Lanes within bounds keep their bits, a minus before a zero too, as they do in a bundle that is passed over.
+                let end = Vec3::select(is_long, end, Vec3::select(is_short, end, u[i]));
+                S::store(end, w[i], |lane, particle| {
                     // SAFETY: the constructor has checked the ends.
                     unsafe { ends.particles.set_at(spots[lane][i], particle) };
                 });
