@@ -6,25 +6,18 @@
 //!
 //! # What a pair needs not be looked at for
 //!
-//! A pair of which the gap is measured in a step is left out if n, the unit vector along its closest points at the start, tells it apart at both ends of the step:
+//! ρ is that of two patches, and a pair moves by much less: points p and q of it are means of its vertices, so p − q changes by no more than
+//! the two of its vertices, one on either side, that move most against each other, v = max ‖uᵢ − uⱼ‖. A pair of which the gap is measured in a step is left out if
 //!
 //! ```text
-//! n·(a − b) > distance   and   n·(a' − b') > distance     for all a of the one and b of the other
+//! gap − v > distance
 //! ```
 //!
-//! Both are ends of a linear function of time, so it is farther apart than the distance all along, and the step is certified along n. The look in double precision may disagree
-//! only where rounding gives it another n; such a pair is left out in every run, since n is of the step alone. Should the end be moved afterwards, each vertex by no more than half of the distance less some room, n still tells the two apart, by
-//! twice that room: what [`Guard`](super::Guard) asks for.
-//!
-//! What n says is of the step alone, so it does not depend on the age of a list. A pair that Σρ has left out is farther apart than the distance all along too, but Σρ is about
-//! distances, with a turn of both sides taken out: a step in which layers turn by more
+//! Then it is farther apart than the distance all along, and so it is along the direction of its closest points at the start: what looks
+//! closer, in double precision, finds neither a contact nor a violation. So a result does not depend on which of the two sums has left a pair out, but for this: Σρ is about distances, with a turn of both sides taken out, and a step in which layers turn by more
 //! than their gap over their edges may hold back a pair that is looked at and is not in danger. Whether such a pair is looked at depends on Σρ only within its rounding.
 //!
-//! # How long it needs not be measured
-//!
-//! ρ is that of two patches, and a pair moves by much less: points p and q of it are means of its vertices, so p − q changes by no more than
-//! the two of its vertices, one on either side, that move most against each other, v = max ‖uᵢ − uⱼ‖.
-//! After a step it is gap − v apart, less what the vertices stray from where they were to go, where Σρ has grown by ρ and as much of straying. So it is apart as
+//! After that step it is gap − v apart, less what the vertices stray from where they were to go, where Σρ has grown by ρ and as much of straying. So it is apart as
 //! long as Σρ stays below
 //!
 //! ```text
@@ -159,8 +152,8 @@ impl Block {
 
     /// Adds the pairs that may come within `distance` in the step at hand, which begins at `x`.
     ///
-    /// Of a pair that Σρ says nothing of any more the gap is measured again. If `by_own`, it is also noted how little its own vertices move against each
-    /// other.
+    /// Of a pair that Σρ says nothing of any more the gap is measured again. If `by_own`, those are left out too that are kept apart by how
+    /// little their own vertices move against each other.
     pub(super) fn take_active(
         &mut self,
         x: &Points,
@@ -168,11 +161,10 @@ impl Block {
         by_own: bool,
         (bench, active): (&mut Workbench, &mut Candidates),
     ) {
-        let nearer = up(self.approach() + distance);
-        if f64::from(self.least) > nearer {
+        let nearer = round_up(up(self.approach() + distance));
+        if self.least > nearer {
             return;
         }
-        let nearer = round_up(nearer);
         let near = Near {
             used: round_down(self.used),
             after: by_own.then(|| round_down(self.used + self.step)),

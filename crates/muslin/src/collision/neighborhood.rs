@@ -20,7 +20,7 @@
 //! Every pair of a step is of two patches, or of one. If their boxes are apart, so is the pair, all along: boxes are convex. Else there is a
 //! list. If the pair is not in it, it was farther than R apart when the list was found, so it is farther than R − Σρ apart now,
 //! and by less than ρ nearer at every time of the step: still more than the distance asked for. If it is in the
-//! list, with its gap when it was last measured, it is dismissed by the same sum since, or along one direction (`block.rs`), or it is [*active*](Neighborhood::active): looked at.
+//! list, with its gap when it was last measured, it is dismissed by the same sum since, or by its own motion (`block.rs`), or it is [*active*](Neighborhood::active): looked at.
 //!
 //! # Rounding
 //!
@@ -131,7 +131,7 @@ impl Neighborhood {
 
     /// Finds every pair that may come within `distance` while vertices move from `start` to `end`, which have to be finite.
     ///
-    /// A step that begins where the last one did is the same step with another end: the lists that were found for that are kept. Which of their pairs are looked at closer is decided anew.
+    /// A step that begins where the last one did is the same step with another end: pairs that were found for that are kept.
     pub fn look(&mut self, team: &Team, threads: usize, (start, end): (&[Vec3<f64>], &[Vec3<f64>]), distance: f64) {
         let is_same = self.start == start;
         self.take_over(team, threads, start, end, is_same);
