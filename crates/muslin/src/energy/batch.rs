@@ -35,15 +35,7 @@ impl<E: Energy<N>, const N: usize> Batch<E, N> {
     ///
     /// `elements` pairs stencils (indices into the state) with their rest data.
     pub fn new(site: &Site<'_>, settings: &Settings, elements: Vec<([u32; N], E::Rest<f64>)>) -> Self {
-        Self {
-            projection: Stiffness::read(settings).and_then(Stiffness::projection),
-            damping: settings.number(DAMPING.name).unwrap_or(0.0),
-            ..Self::of(site.vertex_count, elements)
-        }
-    }
-
-    /// The same for elements that belong to no material: without damping, and without k.
-    pub fn of(vertex_count: usize, elements: Vec<([u32; N], E::Rest<f64>)>) -> Self {
+        let vertex_count = site.vertex_count;
         let stencils: Vec<[u32; N]> = elements.iter().map(|e| e.0).collect();
         let coloring = color(&stencils, vertex_count);
         // The parallel sweeps rely on this for memory safety, so it is checked, not assumed.
@@ -61,8 +53,8 @@ impl<E: Energy<N>, const N: usize> Batch<E, N> {
             rest,
             colors: coloring.ranges,
             vertex_count,
-            projection: None,
-            damping: 0.0,
+            projection: Stiffness::read(settings).and_then(Stiffness::projection),
+            damping: settings.number(DAMPING.name).unwrap_or(0.0),
         }
     }
 

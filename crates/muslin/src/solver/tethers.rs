@@ -225,8 +225,8 @@ impl<S: Scalar> Arm<S> {
         let line = self.arm + u;
         let length = line.norm();
         let excess = self.excess + change / (length + self.length);
-        let part = S::select(excess.greater(S::ZERO), excess / length, S::ZERO);
-        Some(line * part)
+        // What is not pulled keeps its bits, a minus before a zero too.
+        Some(Vec3::select(excess.greater(S::ZERO), line * (excess / length), Vec3::ZERO))
     }
 }
 
