@@ -90,11 +90,13 @@ fn frame<S: Scalar>(x: &[Vec3<S>; 4]) -> [Vec3<S>; 3] {
     [e, e.cross(x[2] - x[0]), (x[3] - x[0]).cross(e)]
 }
 
-/// sin θ and cos θ, both times the lengths of the edge and of the normals: finite on a collapsed edge.
+/// sin θ and cos θ, both times the lengths of the normals: finite on a collapsed edge.
+///
+/// n_A × n_B = (e × c) × (d × e) = −(n_A·d) e with the arms c and d of the apexes, so ê·(n_A × n_B) is −ℓ n_A·d.
 #[inline(always)]
 pub(super) fn scaled_sine_cosine<S: Scalar>(x: &[Vec3<S>; 4]) -> [S; 2] {
     let [e, normal_a, normal_b] = frame(x);
-    [e.dot(normal_a.cross(normal_b)), normal_a.dot(normal_b) * e.norm()]
+    [-(normal_a.dot(x[3] - x[0]) * e.norm()), normal_a.dot(normal_b)]
 }
 
 /// θ, in rad, in (−π, π].
@@ -110,15 +112,17 @@ pub fn angle_gradient<S: Scalar>(x: &[Vec3<S>; 4]) -> [Vec3<S>; 4] {
     let [e, normal_a, normal_b] = frame(x);
     let length_squared = e.norm_squared();
     let length = length_squared.sqrt();
-    // ‖∂θ/∂x‖ is 1/height of the apex over the edge, which has no limit on a collapsed triangle: such a flap gets none.
+    let inverse_squared = S::ONE / length_squared;
+    // ‖∂θ/∂x‖ is 1/height of the apex over the edge, which has no limit on a collapsed triangle: such a flap, whose side is along the edge but for
+    // the rounding, gets none.
     let resolution = S::from_f64(16.0 * S::EPSILON * S::EPSILON);
     let apex = inlined(
         #[inline(always)]
         |normal: Vec3<S>, side: Vec3<S>| {
-            let n2 = normal.norm_squared();
-            let sound = n2.greater(resolution * length_squared * side.norm_squared());
-            let gradient = Vec3::select(sound, normal * (-length / n2), Vec3::ZERO);
-            (gradient, S::select(sound, side.dot(e) / length_squared, S::ZERO))
+            let (n2, along) = (normal.norm_squared(), side.dot(e));
+            let sound = n2.greater(resolution * (along * along));
+            let gradient = normal * S::select(sound, -length / n2, S::ZERO);
+            (gradient, S::select(sound, along * inverse_squared, S::ZERO))
         },
     );
     let (at_c, foot_a) = apex(normal_a, x[2] - x[0]);

@@ -30,6 +30,11 @@ pub trait Constraint<S: Scalar, const N: usize>: Copy {
     fn along(&self, d: &[Vec3<S>; N]) -> Self::Multiplier;
     /// ∇ᵢC λ.
     fn pull(&self, vertex: usize, multiplier: Self::Multiplier) -> Vec3<S>;
+    /// w ∇ᵢC λ: how far a vertex with the inverse mass w goes.
+    #[inline(always)]
+    fn shift(&self, vertex: usize, multiplier: Self::Multiplier, w: S) -> Vec3<S> {
+        self.pull(vertex, multiplier * w)
+    }
     /// s ∇ᵢC ∇ᵢCᵀ.
     fn square(&self, vertex: usize, s: S) -> Sym3<S>;
 }
@@ -228,6 +233,10 @@ impl<S: Scalar, const N: usize> Constraint<S, N> for LinearRow<S, N> {
     #[inline(always)]
     fn pull(&self, vertex: usize, multiplier: Vec3<S>) -> Vec3<S> {
         multiplier * self.weights[vertex]
+    }
+    #[inline(always)]
+    fn shift(&self, vertex: usize, multiplier: Vec3<S>, w: S) -> Vec3<S> {
+        multiplier * (self.weights[vertex] * w)
     }
     #[inline(always)]
     fn square(&self, vertex: usize, s: S) -> Sym3<S> {

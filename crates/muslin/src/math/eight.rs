@@ -17,7 +17,7 @@ use core::arch::x86_64::{
 use core::mem::transmute;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
-use super::angle::Register;
+use super::angle::{Narrow, Register};
 use super::{Lanes, Scalar, angle};
 
 /// Eight numbers, each with the arithmetic of an `f32`.
@@ -213,7 +213,7 @@ impl Scalar for Eight {
     }
 }
 
-impl Register for Eight {
+impl Narrow for Eight {
     #[inline(always)]
     fn magnitude(self) -> Self {
         // SAFETY: as above.
@@ -224,11 +224,9 @@ impl Register for Eight {
         // SAFETY: as above.
         Self(unsafe { _mm256_or_ps(self.0, _mm256_and_ps(other.0, Self::new([-0.0; 8]).0)) })
     }
-    #[inline(always)]
-    fn is_all(mask: __m256) -> bool {
-        // SAFETY: as above.
-        unsafe { _mm256_movemask_ps(mask) == 0xFF }
-    }
+}
+
+impl Register for Eight {
     #[inline(always)]
     fn either(one: __m256, other: __m256) -> __m256 {
         // SAFETY: as above.
@@ -252,11 +250,6 @@ impl Register for Eight {
     #[inline(always)]
     fn columns(row: impl Fn(usize) -> Lanes) -> [Self; 4] {
         Self::from_rows(row)
-    }
-    #[cold]
-    fn lone_atan2(self, other: Self) -> Self {
-        let (y, x) = (self.to_array(), other.to_array());
-        Self::new(std::array::from_fn(|lane| libm::atan2f(y[lane], x[lane])))
     }
 }
 

@@ -7,7 +7,7 @@ use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
 use wide::f32x4;
 
-use super::angle::Register;
+use super::angle::{Narrow, Register};
 use super::{Scalar, angle};
 
 /// Four numbers, each with the arithmetic of an `f32`.
@@ -159,7 +159,7 @@ impl Scalar for Lanes {
     }
 }
 
-impl Register for Lanes {
+impl Narrow for Lanes {
     #[inline(always)]
     fn magnitude(self) -> Self {
         Self(self.0.abs())
@@ -168,10 +168,9 @@ impl Register for Lanes {
     fn with_sign_of(self, other: Self) -> Self {
         Self(self.0 | (other.0 & f32x4::splat(-0.0)))
     }
-    #[inline(always)]
-    fn is_all(mask: f32x4) -> bool {
-        mask.all()
-    }
+}
+
+impl Register for Lanes {
     #[inline(always)]
     fn either(one: f32x4, other: f32x4) -> f32x4 {
         one | other
@@ -193,11 +192,6 @@ impl Register for Lanes {
     #[inline(always)]
     fn columns(row: impl Fn(usize) -> Self) -> [Self; 4] {
         Self::from_rows(row)
-    }
-    #[cold]
-    fn lone_atan2(self, other: Self) -> Self {
-        let (y, x) = (self.to_array(), other.to_array());
-        Self::new(std::array::from_fn(|lane| libm::atan2f(y[lane], x[lane])))
     }
 }
 

@@ -7,7 +7,7 @@ use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 ///
 /// There is no comparison, since lanes may disagree: a formula chooses with [`greater`](Self::greater) and
 /// [`select`](Self::select), and what it computes for the other choice may be NaN without harm.
-/// Every operation is one that IEEE 754 rounds correctly, or comes from `libm`: an element has the same bits alone, in a
+/// Every operation is one that IEEE 754 rounds correctly, is made of such, or comes from `libm`: an element has the same bits alone, in a
 /// lane, and on every platform.
 pub trait Scalar:
     Copy
@@ -145,5 +145,5 @@ macro_rules! float_scalar {
     };
 }
 
-float_scalar!(f32, super::Lanes, super::Lanes, libm::atan2f, libm::log1pf);
+float_scalar!(f32, super::Lanes, super::Lanes, super::angle::atan2, libm::log1pf);
 float_scalar!(f64, f64, super::Four<Self>, libm::atan2, libm::log1p);

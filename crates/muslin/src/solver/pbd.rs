@@ -150,7 +150,7 @@ impl<E: Energy<N>, R: Real, const N: usize> Visit<E, R, N> for Law {
     fn visit<S: Bundle<R>>(&self, rest: &E::Rest<S>, element: &mut Element<'_, S, N>) {
         let row = E::row(rest, &element.x);
         let change = self.correction::<R, S, _, N>(&row, &element.w);
-        element.pull(|i| row.pull(i, change));
+        element.shift(|i, w| row.shift(i, change, w));
     }
 }
 
@@ -159,7 +159,7 @@ impl<E: Energy<N>, R: Real, const N: usize> Measure<E, R, N> for Law {
     fn measure<S: Bundle<R>>(&self, rest: &E::Rest<S>, element: &Element<'_, S, N>) -> S {
         let row = E::row(rest, &element.x);
         let change = self.correction::<R, S, _, N>(&row, &element.w);
-        element.largest_move(|i| row.pull(i, change))
+        element.largest_move(|i, w| row.shift(i, change, w))
     }
 }
 

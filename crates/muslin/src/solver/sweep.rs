@@ -51,22 +51,22 @@ pub(super) struct Element<'a, S: Scalar, const N: usize> {
 }
 
 impl<S: Scalar, const N: usize> Element<'_, S, N> {
-    /// The longest of the moves wᵢ pᵢ, in m.
+    /// The longest of the moves, in m, that are given for a vertex and its inverse mass.
     #[inline(always)]
-    pub(super) fn largest_move(&self, pull: impl Fn(usize) -> Vec3<S>) -> S {
+    pub(super) fn largest_move(&self, shift: impl Fn(usize, S) -> Vec3<S>) -> S {
         let mut largest = S::ZERO;
         for i in 0..N {
-            let length = (pull(i) * self.w[i]).norm();
+            let length = shift(i, self.w[i]).norm();
             largest = S::select(length.greater(largest), length, largest);
         }
         largest
     }
 
-    /// Moves the vertices by wᵢ pᵢ.
+    /// Moves the vertices by what is given for each and its inverse mass.
     #[inline(always)]
-    pub(super) fn pull(&mut self, pull: impl Fn(usize) -> Vec3<S>) {
+    pub(super) fn shift(&mut self, shift: impl Fn(usize, S) -> Vec3<S>) {
         for i in 0..N {
-            self.u[i] += pull(i) * self.w[i];
+            self.u[i] += shift(i, self.w[i]);
         }
     }
 }
@@ -136,7 +136,7 @@ pub(super) unsafe fn arm_of_bundle<R: Real, S: Bundle<R>>(arms: &Shared<'_, R>, 
 
 /// What a solver does with an element. A trait and not a closure, because it is generic over the lanes.
 pub(super) trait Visit<E: Energy<N>, R: Real, const N: usize> {
-    /// Moves the vertices by [`Element::pull`].
+    /// Moves the vertices by [`Element::shift`].
     fn visit<S: Bundle<R>>(&self, rest: &E::Rest<S>, element: &mut Element<'_, S, N>);
 }
 

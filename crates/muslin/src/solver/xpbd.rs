@@ -148,7 +148,7 @@ impl<E: Energy<N>, R: Real, const N: usize> Visit<E, R, N> for PlainLaw {
         let row = E::row(rest, &element.x);
         let step = Compliant { inverse_step_squared: self.inverse_step_squared, damping: 0.0 };
         let change = multiplier_step(&row, &element.w, None, step, || [Vec3::ZERO; N]);
-        element.pull(|i| row.pull(i, change));
+        element.shift(|i, w| row.shift(i, change, w));
     }
 }
 
@@ -172,7 +172,7 @@ impl<E: Energy<N>, R: Real, const N: usize> Visit<E, R, N> for Law<'_, R> {
         let multiplier = self.sweep.load_multiplier::<S, _>(element.index);
         let change = multiplier_step(&row, &element.w, multiplier, self.step, || self.sweep.moved(element));
         self.sweep.store_multiplier(element.index, multiplier.map_or(change, |sum| sum + change));
-        element.pull(|i| row.pull(i, change));
+        element.shift(|i, w| row.shift(i, change, w));
     }
 }
 
@@ -182,6 +182,6 @@ impl<E: Energy<N>, R: Real, const N: usize> Measure<E, R, N> for Law<'_, R> {
         let row = E::row(rest, &element.x);
         let multiplier = self.sweep.load_multiplier::<S, _>(element.index);
         let change = multiplier_step(&row, &element.w, multiplier, self.step, || self.sweep.moved(element));
-        element.largest_move(|i| row.pull(i, change))
+        element.largest_move(|i, w| row.shift(i, change, w))
     }
 }
