@@ -134,6 +134,25 @@ impl Solid {
 }
 
 impl Solid {
+    /// How far one point of it is at most from where it is in another pose, in m; infinite for a plane that turns.
+    pub fn sway(&self, other: &Self) -> f64 {
+        match (self, other) {
+            (Self::Plane { point, normal }, Self::Plane { point: to, normal: turned }) if normal == turned => {
+                (*to - *point).norm()
+            }
+            (Self::Sphere { center, .. }, Self::Sphere { center: to, .. }) => (*to - *center).norm(),
+            (Self::Capsule { a, axis, .. }, Self::Capsule { a: to, axis: turned, .. }) => {
+                let ends = [*to - *a, *to + *turned - (*a + *axis)];
+                ends[0].norm().max(ends[1].norm())
+            }
+            (Self::Box { center, axes, half }, Self::Box { center: to, axes: turned, .. }) => {
+                let turns = axes.iter().zip(turned).zip(half.to_array()).map(|((a, b), half)| (*b - *a).norm() * half);
+                (*to - *center).norm() + turns.sum::<f64>()
+            }
+            _ => f64::INFINITY,
+        }
+    }
+
     /// Distance and way out at a point.
     pub fn probe(&self, p: Vec3<f64>) -> Probe {
         // Every point is within an infinite reach, unless it is NaN: then the answer is too, and the way out is up.
@@ -259,6 +278,28 @@ mod tests {
                 let expected = (all.distance <= reach).then_some((all.distance, all.normal));
                 assert_eq!(near.map(|probe| (probe.distance, probe.normal)), expected, "{solid:?} at {p:?}");
             }
+        }
+    }
+
+    /// What a pose changes of a distance is no more than the sway.
+    #[test]
+    fn no_point_goes_farther_than_the_sway() {
+        let mut random = Random::new(11);
+        for (solid, turn) in solids().into_iter().flat_map(|solid| [0.0, 0.3, 40.0].map(|turn| (solid, turn))) {
+            let waypoint = |time: f64, offset: [f64; 3], turn: f64| scene::Waypoint { time, offset, turn };
+            let waypoints = vec![waypoint(0.0, [0.0; 3], 0.0), waypoint(1.0, [0.03, -0.02, 0.05], turn)];
+            let path = scene::Path { waypoints, axis: [0.3, 1.0, 0.2], ..scene::Path::still() };
+            let pose = Motion::new(&path, solid.center()).pose(1.0);
+            let moved = solid.posed(&pose);
+            let sway = solid.sway(&moved);
+            assert_eq!(sway.is_infinite(), matches!(solid, Solid::Plane { .. }) && turn > 0.0, "{solid:?}, {turn}");
+            let mut most = 0.0_f64;
+            for p in (0..300).map(|_| random.vector() * 1.5) {
+                let (before, after) = (solid.probe(p).distance, moved.probe(p).distance);
+                most = most.max((after - before).abs());
+            }
+            assert!(most <= sway * (1.0 + 1e-12), "{solid:?}, {turn}: {most} and {sway}");
+            assert!(sway.is_infinite() || sway < 20.0 * most, "{solid:?}, {turn}: {most} and {sway}");
         }
     }
 

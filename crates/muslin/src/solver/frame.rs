@@ -34,6 +34,9 @@ pub(super) struct Frame<R: Real> {
     arms: Vec<R>,
     pub(super) first_arms: Vec<usize>,
     pub(super) script: Script,
+    /// For each vertex and each body of the script, the square of how far it has to go in the frame until it can touch that, in m², or less: most
+    /// vertices are nowhere near most bodies.
+    rooms: Vec<R>,
     /// Where cloth is kept from cloth.
     separation: Option<Box<Separation>>,
     /// Displacements at the start of the substep, as they were stored; empty without separation.
@@ -52,6 +55,7 @@ impl<R: Real> Default for Frame<R> {
             arms: Vec::new(),
             first_arms: Vec::new(),
             script: Script::default(),
+            rooms: Vec::new(),
             separation: None,
             kept: Vec::new(),
         }
@@ -81,6 +85,7 @@ impl<R: Real> Frame<R> {
         }
         self.arms.resize(arms, R::ZERO);
         self.script.load(model, state.time, dt, substeps);
+        self.measure_rooms(context);
         if self.separation.is_none() {
             self.separation = Separation::new(model).map(Box::new);
         }
@@ -109,6 +114,22 @@ impl<R: Real> Frame<R> {
                 particles.set(i, particle);
                 previous.set(i, particle);
                 velocities.set(i, Particle::vector(state.velocities[i].cast()));
+            }
+        });
+    }
+
+    fn measure_rooms(&mut self, context: &Context<'_>) {
+        let Self { origins, script, rooms, .. } = self;
+        let (bodies, thickness) = (context.model.colliders.len(), context.model.thickness);
+        rooms.resize(origins.len() * bodies, R::ZERO);
+        // SAFETY: a worker sets those of its share of the vertices, and gets none.
+        let rooms = unsafe { Shared::new(rooms) };
+        context.team.run(sharing(context, origins.len()), |worker| {
+            for i in worker.share(0..origins.len()) {
+                for (k, room) in script.rooms(origins[i], thickness).enumerate() {
+                    // More than what the square of a displacement is rounded by; what is not a number is no room.
+                    rooms.set(i * bodies + k, R::from_f64(room.max(0.0).powi(2) * (1.0 - 1e-5)));
+                }
             }
         });
     }
@@ -222,9 +243,10 @@ impl<R: Real> Frame<R> {
         model: &'a Model,
         step: f64,
     ) -> (Substep<'a, R>, Arrays<'a, R>, &'a Script, &'a [usize]) {
-        let Self { origins, particles, previous, velocities, pushes, facings, arms, first_arms, script, .. } = self;
+        let Self { origins, particles, previous, velocities, pushes, facings, arms, first_arms, script, rooms, .. } =
+            self;
         let arrays = Arrays::open(particles, previous, velocities, pushes, facings, arms);
-        (Substep::new(model, origins, step), arrays, script, first_arms)
+        (Substep::new(model, origins, rooms, step), arrays, script, first_arms)
     }
 
     /// The first vertex of a range with a number that is not finite.
@@ -330,6 +352,8 @@ impl<'a, R: Real> Arrays<'a, R> {
 pub(super) struct Substep<'a, R: Real> {
     model: &'a Model,
     pub(super) origins: &'a [Vec3<f64>],
+    /// See [`Frame::rooms`].
+    rooms: &'a [R],
     step: R,
     /// h, 1/h and h g in all lanes that move.
     steps: R::Four,
@@ -340,11 +364,12 @@ pub(super) struct Substep<'a, R: Real> {
 }
 
 impl<'a, R: Real> Substep<'a, R> {
-    fn new(model: &'a Model, origins: &'a [Vec3<f64>], step: f64) -> Self {
+    fn new(model: &'a Model, origins: &'a [Vec3<f64>], rooms: &'a [R], step: f64) -> Self {
         let all = |number: f64| R::Four::from([R::from_f64(number); 4]);
         Self {
             model,
             origins,
+            rooms,
             step: R::from_f64(step),
             steps: all(step),
             inverse_steps: all(1.0 / step),
@@ -500,7 +525,12 @@ impl<'a, R: Real> Substep<'a, R> {
         if arrays.particles.get(i).inverse_mass() == R::ZERO {
             return;
         }
-        for obstacle in obstacles {
+        let rooms = self.rooms[i * obstacles.len()..].iter();
+        for (obstacle, &room) in obstacles.iter().zip(rooms) {
+            // What is not a number is looked at.
+            if arrays.particles.get(i).xyz().norm_squared() < room {
+                continue;
+            }
             let x = self.position(&arrays.particles, i);
             let previous = || self.position(&arrays.previous, i);
             if let Some(touch) = obstacle.touch(x, previous, self.thickness, self.step.to_f64()) {

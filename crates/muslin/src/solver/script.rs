@@ -18,6 +18,8 @@ pub(super) struct Script {
     obstacles: Vec<Obstacle>,
     pins: usize,
     colliders: usize,
+    /// Per collider: how far one point of it gets at most from where it is at the start of the frame, in m.
+    sways: Vec<f64>,
     /// Per substep: when it ends, in s.
     ends: Vec<f64>,
 }
@@ -45,6 +47,22 @@ impl Script {
                 }
             }));
         }
+        self.sways.clear();
+        for collider in 0..self.colliders {
+            let all = || self.obstacles.iter().skip(collider).step_by(self.colliders);
+            let farthest = |first: &Obstacle| all().map(|o| first.before.sway(&o.after)).fold(0.0, f64::max);
+            self.sways.push(all().next().map_or(0.0, farthest));
+        }
+    }
+
+    /// For each body how far a point that is at `x` at the start of the frame has to go until it can touch it, in m; zero or less if it may touch it at once.
+    pub(super) fn rooms(&self, x: Vec3<f64>, thickness: f64) -> impl Iterator<Item = f64> {
+        let bodies = if self.ends.is_empty() { &[] } else { self.obstacles(0) };
+        bodies.iter().zip(&self.sways).map(move |(body, sway)| {
+            let distance = body.before.probe(x).distance;
+            // Distances are rounded by some units of the largest number.
+            distance - sway - thickness - 1e-12 * (x.norm() + distance.abs() + sway)
+        })
     }
 
     /// Where each pin leads at the end of a substep.
