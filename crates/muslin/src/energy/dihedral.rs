@@ -92,7 +92,10 @@ fn frame<S: Scalar>(x: &[Vec3<S>; 4]) -> [Vec3<S>; 3] {
 
 /// sin θ and cos θ, both times the lengths of the normals: finite on a collapsed edge.
 ///
-/// n_A × n_B = (e × c) × (d × e) = −(n_A·d) e with the arms c and d of the apexes, so ê·(n_A × n_B) is −ℓ n_A·d.
+/// ```text
+/// n_A × n_B = (e × c) × (d × e) = −(n_A·d) e        c and d the arms of the apexes
+/// ê·(n_A × n_B) = −ℓ n_A·d
+/// ```
 #[inline(always)]
 pub(super) fn scaled_sine_cosine<S: Scalar>(x: &[Vec3<S>; 4]) -> [S; 2] {
     let [e, normal_a, normal_b] = frame(x);

@@ -41,7 +41,7 @@ pub trait Scalar:
     fn gather<T>(items: &[T], number: impl Fn(&T) -> f64) -> Self;
     /// √x.
     fn sqrt(self) -> Self;
-    /// The angle of (x, y) = (`other`, `self`), in (−π, π].
+    /// The angle of (x, y) = (`other`, `self`), in [−π, π].
     fn atan2(self, other: Self) -> Self;
     /// ln(1 + x), exact to rounding for small x too.
     fn ln_1p(self) -> Self;

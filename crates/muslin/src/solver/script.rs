@@ -131,3 +131,55 @@ impl Obstacle {
         self.motion.map_or(Vec3::ZERO, |(before, after)| x - before.apply(after.undo(x)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::energy::conformance::Random;
+    use crate::scene::parse;
+
+    /// Bodies that fly, turn and stand still, and a point that goes as far as it has room, in any direction: it touches none in any substep. With twice the
+    /// room some do.
+    #[test]
+    fn a_point_touches_nothing_while_it_has_room() {
+        let text = "[[cloth]]\n\
+                    grid = { size = [1, 1], cells = [2, 2] }\n\
+                    [[collider]]\n\
+                    sphere = { center = [0.1, 0, 0], radius = 0.2 }\n\
+                    path = [{ time = 0 }, { time = 0.1, offset = [0.3, 0.2, 0], turn = 50 }]\n\
+                    [[collider]]\n\
+                    capsule = { a = [-0.4, 0, 0], b = [0.4, 0.1, 0], radius = 0.1 }\n\
+                    path = [{ time = 0 }, { time = 0.1, offset = [0, 0.2, 0], turn = 20 }]\n\
+                    [[collider]]\n\
+                    box = { center = [0, 0.3, 0], size = [0.3, 0.2, 0.4] }\n\
+                    path = [{ time = 0 }, { time = 0.1, offset = [0, -0.1, 0.1], turn = 70 }]\n\
+                    [[collider]]\n\
+                    plane = { point = [0, -0.5, 0], normal = [0, 1, 0.2] }\n\
+                    [[collider]]\n\
+                    plane = { point = [0, -0.9, 0], normal = [0, 1, 0.2] }\n\
+                    path = [{ time = 0 }, { time = 0.1, turn = 5 }]\n";
+        let outcome = parse(text, &[]);
+        let scene = outcome.scene.unwrap_or_else(|| panic!("{:?}", outcome.findings));
+        let model = Model::compile(&scene, &mut |_| Err(String::new())).unwrap().model;
+        let (mut script, mut random) = (Script::default(), Random::new(5));
+        let thickness = model.thickness;
+        let mut touched = [[0; 2]; 5];
+        for frame in 0..6 {
+            script.load(&model, f64::from(frame) / 60.0, 1.0 / 60.0, 7);
+            for _ in 0..2000 {
+                let (x, way) = (random.vector(), random.vector().normalized_or_zero());
+                for (body, room) in script.rooms(x, thickness).enumerate() {
+                    assert!(room < 2.0, "rooms are of the size of the scene");
+                    for (k, part) in [0.999, 2.0].into_iter().enumerate().filter(|_| room > 0.0) {
+                        let there = x + way * (room * part);
+                        let touches = |substep| script.obstacles(substep)[body].touch(there, || x, thickness, 1e-3);
+                        touched[body][k] += usize::from((0..7).any(|substep| touches(substep).is_some()));
+                    }
+                }
+            }
+        }
+        assert!(touched.iter().all(|[near, _]| *near == 0), "{touched:?}");
+        assert!(touched[..4].iter().all(|[_, far]| *far > 0), "{touched:?}");
+        assert_eq!(touched[4], [0; 2], "a plane that turns leaves no room");
+    }
+}
