@@ -122,6 +122,9 @@ impl<R: Real> Frame<R> {
         let Self { origins, script, rooms, .. } = self;
         let (bodies, thickness) = (context.model.colliders.len(), context.model.thickness);
         rooms.resize(origins.len() * bodies, R::ZERO);
+        if bodies == 0 {
+            return;
+        }
         // SAFETY: a worker sets those of its share of the vertices, and gets none.
         let rooms = unsafe { Shared::new(rooms) };
         context.team.run(sharing(context, origins.len()), |worker| {
