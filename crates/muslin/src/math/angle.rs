@@ -9,8 +9,8 @@
 //! ```
 //!
 //! so there is one division, and choices of numbers in the place of jumps. π/2 less that is the angle of what is steeper than a half right angle, and π less that of what points
-//! to the left. The result is off by less than four units in its last place, where `libm`'s is by one; it takes half of the instructions of that, which needs five
-//! ranges and two divisions. Where both numbers are infinite it is not a number.
+//! to the left. The result is off by less than four units in its last place, where `libm`'s is by one, which needs five
+//! ranges and two divisions for it. Where both numbers are infinite it is not a number.
 //!
 //! [Moshier 1989, Methods and Programs for Mathematical Functions, `atanf`] for the series.
 
