@@ -8,7 +8,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use muslin::Simulation;
-use muslin::collision::{Guard, Neighborhood};
+use muslin::collision::{Asked, Guard, Neighborhood};
 use muslin::math::Vec3;
 use muslin::mesh::{Diagonals, Mesh};
 use muslin::parallel::Team;
@@ -88,7 +88,7 @@ fn warm_guard_allocations() -> usize {
         end.iter_mut()
             .zip(&start)
             .for_each(|(end, &start)| *end = start + Vec3::new(0.0, -2.0 * (start.y - 0.005), 0.0));
-        neighborhood.look(&team, 1, (&start, &end), 1e-3);
+        neighborhood.look(&team, 1, (&start, &end), &Asked::of_all(1e-3));
         let held =
             guard.hold(&start, &mut end, |_| true, neighborhood.active(), 1e-9).unwrap_or_else(|e| panic!("{e}"));
         assert!(held.truncated > 100, "nothing to do: {held:?}");

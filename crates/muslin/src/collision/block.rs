@@ -30,8 +30,10 @@
 use super::bvh::{round_down, round_up};
 use super::candidates::Candidates;
 use super::drift::up;
+use super::guard::Pair;
+use super::neighborhood::Leave;
 use super::patches::{MEMBERS, PATCH, Patches};
-use super::points::{Near, Points, SIDE, SLACK, Work, lesser_of};
+use super::points::{Near, Points, SIDE, SLACK, Work, lesser_of, with_leave};
 use super::side::{Boxes, Side, Span};
 use crate::math::Register;
 
@@ -41,6 +43,8 @@ struct List {
     pairs: Vec<[u32; 4]>,
     /// For each the Σρ below which it is apart, in m: its gap and what Σρ was when that was measured.
     until: Vec<f32>,
+    /// What each gap counts for more than it is, in m; nothing if that is nothing for all.
+    leaves: Vec<f32>,
 }
 
 /// The list of two patches, or of one with itself.
@@ -98,8 +102,14 @@ impl Block {
         up(self.used + self.step)
     }
 
-    /// Finds all pairs within `radius`.
-    pub(super) fn find(&mut self, all: &Patches, x: &Points, radius: f64, bench: &mut Workbench) {
+    /// Finds all pairs within `radius`, of gaps that count for more where `leave` says so.
+    pub(super) fn find(
+        &mut self,
+        all: &Patches,
+        x: &Points,
+        (radius, leave): (f64, Option<&Leave<'_>>),
+        bench: &mut Workbench,
+    ) {
         (self.radius, self.used, self.given) = (radius, 0.0, 0.0);
         self.vertex_triangle.clear();
         self.edge_edge.clear();
@@ -120,11 +130,11 @@ impl Block {
                 return;
             }
         }
-        self.collect(all, x, reach, bench);
+        self.collect(all, x, (reach, leave), bench);
     }
 
     /// Takes the pairs of two patches that are near each other.
-    fn collect(&mut self, all: &Patches, x: &Points, reach: f32, bench: &mut Workbench) {
+    fn collect(&mut self, all: &Patches, x: &Points, reach: (f32, Option<&Leave<'_>>), bench: &mut Workbench) {
         let Workbench { sides: [p, q], triangles, edges, .. } = bench;
         let is_self = self.patches[0] == self.patches[1];
         let q = if is_self { &*p } else { &*q };
@@ -184,6 +194,7 @@ impl List {
     fn clear(&mut self) {
         self.pairs.clear();
         self.until.clear();
+        self.leaves.clear();
     }
 
     fn least(&self) -> f32 {
@@ -206,7 +217,11 @@ impl List {
         for group in waiting[..count].chunks(SIDE) {
             let mut pairs = [[0; 4]; SIDE];
             pairs.iter_mut().zip(group).for_each(|(pair, &index)| *pair = self.pairs[index as usize]);
-            let measured = x.measure::<FIRST>(&pairs, near);
+            let mut leaves = [0.0; SIDE];
+            if !self.leaves.is_empty() {
+                leaves.iter_mut().zip(group).for_each(|(leave, &index)| *leave = self.leaves[index as usize]);
+            }
+            let measured = x.measure::<FIRST>(&pairs, &leaves, near);
             for ((&index, pair), (lane, &until)) in group.iter().zip(pairs).zip(measured.until.iter().enumerate()) {
                 self.until[index as usize] = until;
                 least = least.min(until);
@@ -283,13 +298,14 @@ struct Found<'a, const FIRST: usize> {
     x: &'a Points,
     /// How near a pair has to be, in m.
     reach: f32,
+    leave: Option<&'a Leave<'a>>,
     waiting: [[u32; 4]; SIDE],
     count: usize,
 }
 
 impl<'a, const FIRST: usize> Found<'a, FIRST> {
-    fn new(list: &'a mut List, x: &'a Points, reach: f32) -> Self {
-        Self { list, x, reach, waiting: [[0; 4]; SIDE], count: 0 }
+    fn new(list: &'a mut List, x: &'a Points, (reach, leave): (f32, Option<&'a Leave<'a>>)) -> Self {
+        Self { list, x, reach, leave, waiting: [[0; 4]; SIDE], count: 0 }
     }
 
     #[inline(always)]
@@ -306,10 +322,21 @@ impl<'a, const FIRST: usize> Found<'a, FIRST> {
     fn flush(&mut self) {
         let gaps = self.x.gaps::<FIRST>(&self.waiting);
         for (pair, gap) in self.waiting.into_iter().zip(gaps).take(self.count) {
-            if gap <= self.reach {
-                self.list.pairs.push(pair);
-                self.list.until.push(gap);
+            if gap > self.reach {
+                continue;
             }
+            let mut counted = gap;
+            if let Some(leave) = self.leave {
+                let leave =
+                    round_down(leave(if FIRST == 1 { Pair::VertexTriangle(pair) } else { Pair::EdgeEdge(pair) }));
+                counted = with_leave(gap, leave);
+                if counted > self.reach {
+                    continue;
+                }
+                self.list.leaves.push(leave);
+            }
+            self.list.pairs.push(pair);
+            self.list.until.push(counted);
         }
         self.count = 0;
     }

@@ -23,6 +23,6 @@ pub use collider::{Collider, Probe, Solid};
 pub use guard::{Breach, Held, Pair, certify, is_certified};
 pub(crate) use guard::{axis_gaps, extent, rounding};
 pub use intersection::{count_intersections, find_intersections, for_each_intersection};
-pub use neighborhood::Neighborhood;
+pub use neighborhood::{Asked, Leave, Neighborhood};
 pub use proximity::Surface;
 pub use truncation::Guard;

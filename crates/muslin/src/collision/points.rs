@@ -125,10 +125,15 @@ impl Points {
         self.run(Gaps::<FIRST> { places: &self.places, pairs })
     }
 
-    /// Measures some pairs.
+    /// Measures some pairs, of gaps that count for so much more than they are, in m.
     #[inline]
-    pub(super) fn measure<const FIRST: usize>(&self, pairs: &[[u32; 4]; SIDE], near: &Near) -> Measured {
-        self.run(Measure::<FIRST> { x: self, pairs, near })
+    pub(super) fn measure<const FIRST: usize>(
+        &self,
+        pairs: &[[u32; 4]; SIDE],
+        leaves: &[f32; SIDE],
+        near: &Near,
+    ) -> Measured {
+        self.run(Measure::<FIRST> { x: self, pairs, leaves, near })
     }
 }
 
@@ -173,6 +178,7 @@ impl<const FIRST: usize> Work for Gaps<'_, FIRST> {
 struct Measure<'a, const FIRST: usize> {
     x: &'a Points,
     pairs: &'a [[u32; 4]; SIDE],
+    leaves: &'a [f32; SIDE],
     near: &'a Near,
 }
 
@@ -181,7 +187,7 @@ impl<const FIRST: usize> Work for Measure<'_, FIRST> {
 
     #[inline(always)]
     fn run<S: Register>(self) -> Measured {
-        let Self { x, pairs, near } = self;
+        let Self { x, pairs, leaves, near } = self;
         let number = inlined(
             #[inline(always)]
             |number: f32| S::from_f64(f64::from(number)),
@@ -191,6 +197,7 @@ impl<const FIRST: usize> Work for Measure<'_, FIRST> {
         let mut measured = Measured { until: [0.0; SIDE], is_active: 0 };
         for from in (0..SIDE).step_by(S::LANES) {
             let gaps = least_distance::<FIRST, S>(&corners::<S>(&x.places, &pairs[from..]));
+            let gaps = with_leave(gaps, S::load(&leaves[from..]));
             let mut until = (gaps + number(near.used)) * less;
             let mut is_out = until.greater(number(near.nearer));
             if let Some(after) = near.after {
@@ -205,6 +212,13 @@ impl<const FIRST: usize> Work for Measure<'_, FIRST> {
         }
         measured
     }
+}
+
+/// What a gap counts for that may be narrower by so much: never more, whatever the rounding.
+#[inline(always)]
+pub(super) fn with_leave<S: Scalar>(gap: S, leave: S) -> S {
+    let sum = (gap + leave) * S::from_f64(1.0 - f64::from(4.0 * f32::EPSILON));
+    S::select(leave.greater(S::ZERO), sum, gap)
 }
 
 /// A bound of the distances of some pairs, in m.
@@ -406,7 +420,7 @@ mod tests {
             let left = gap - own_approach::<FIRST, Lanes>(&corners(&points.moves, &pairs)).to_array()[1];
             // With Σρ at 0 before the step and 1 after it: never more than is promised, and not much less.
             let near = Near { used: 0.0, after: Some(1.0), nearer: f32::INFINITY, distance: f32::INFINITY };
-            let measured = points.measure::<FIRST>(&pairs, &near);
+            let measured = points.measure::<FIRST>(&pairs, &[0.0; SIDE], &near);
             assert_eq!((measured.is_active, measured.until), (0xff, [measured.until[0]; SIDE]));
             let (until, left) = (f64::from(measured.until[1]), f64::from(left));
             let promised = if left > 0.0 { f64::from(gap).max(1.0 + left) } else { f64::from(gap) };
@@ -436,7 +450,10 @@ mod tests {
             let of = |team: &Team| {
                 let points = Points::of(&x, &x.map(|x| x + (y[0] - x) * 1e-2), team);
                 let pairs = std::array::from_fn(|k| [[0, 1, 2, 3], [3, 1, 0, 2], [2, 0, 3, 1], [1, 2, 3, 0]][k % 4]);
-                let (faces, edges) = (points.measure::<1>(&pairs, &near), points.measure::<2>(&pairs, &near));
+                let (faces, edges) = (
+                    points.measure::<1>(&pairs, &[0.0; SIDE], &near),
+                    points.measure::<2>(&pairs, &[0.0; SIDE], &near),
+                );
                 [(faces.until.map(f32::to_bits), faces.is_active), (edges.until.map(f32::to_bits), edges.is_active)]
             };
             assert_eq!(of(&Team::solo()), of(&Team::solo().narrow()), "{x:?}");

@@ -25,7 +25,7 @@ use super::restraint::{Restraint, Restraints};
 use super::script::{LIFT_SPEED, Obstacle};
 use super::tangle::Tangle;
 use super::{Context, StepError};
-use crate::collision::{Breach, Candidates, Closest, Guard, Neighborhood, Pair, axis_gaps, rounding};
+use crate::collision::{Asked, Breach, Candidates, Closest, Guard, Neighborhood, Pair, axis_gaps, rounding};
 use crate::energy::pair_contact::PairContact;
 use crate::math::Vec3;
 use crate::model::Model;
@@ -40,6 +40,11 @@ const CAP: f64 = 2.0;
 /// Edges by which something may be led in one piece of a substep, and the most pieces.
 const LED: f64 = 0.4;
 const MOST_PIECES: f64 = 1024.0;
+
+/// Cloth is fine if its usual edge is shorter than so many times its thickness: then neighbours within it have to come nearer than the thickness to be looked for, but no
+/// nearer than this part of it.
+const FINE: f64 = 2.0;
+const LEAST_THICKNESS: f64 = 0.5;
 
 /// How often a step is looked at again after it was held back.
 const ROUNDS: usize = 8;
@@ -77,6 +82,8 @@ pub(super) struct Separation {
     is_to_note: bool,
     /// A usual edge, in m.
     edge: f64,
+    /// See [`FINE`].
+    is_fine: bool,
     /// Vertices of cloths.
     cloth: usize,
     /// Where the vertices of bodies are at the end of the substep, in m.
@@ -126,6 +133,7 @@ impl Separation {
             is_cut: false,
             is_to_note: false,
             edge,
+            is_fine: model.self_contact.is_some() && edge < FINE * model.thickness,
             cloth: model.masses.len(),
             led: Vec::new(),
             whole: Vec::new(),
@@ -434,10 +442,11 @@ impl Separation {
 
     /// Whether the pairs that were found hold all that may come to touch, although the end has changed since.
     ///
-    /// All others stay farther apart than the reach of [`look`](Self::look) on the way to the end that was looked at. With both of a pair
-    /// nearer by half the thickness, they still stay apart by what the rest of the reach is: more than the guard asks for.
+    /// All others stay farther apart than the reach of [`look`](Self::look) on the way to the end that was looked at, which is some margins more than the thickness, or
+    /// than the least part of it in fine cloth. With both of a pair nearer by half of that, they still stay apart by these margins: more than the guard asks for.
     fn is_known(&self, model: &Model, only_touched: bool) -> bool {
-        let farthest = 0.5 * model.thickness * (1.0 - 1e-9);
+        let least = if self.is_fine { LEAST_THICKNESS * model.thickness } else { model.thickness };
+        let farthest = 0.5 * least * (1.0 - 1e-9);
         let is_near = |(x, y): (&Vec3<f64>, &Vec3<f64>)| (*y - *x).norm_squared() <= farthest * farthest;
         let ends = self.neighborhood.end();
         if !self.has_looked {
@@ -472,9 +481,18 @@ impl Separation {
 
     /// Finds the pairs that may come to touch.
     fn look(&mut self, context: &Context<'_>) {
-        // How near they have to come.
-        let reach = context.model.thickness + 16.0 * self.margin;
-        self.neighborhood.look(context.team, context.threads, (&self.start, &self.end), reach);
+        let model = context.model;
+        // How near they have to come, and what neighbours within a cloth may come nearer than others.
+        let distance = model.thickness + 16.0 * self.margin;
+        let leave = |pair: Pair| {
+            let own = match pair {
+                Pair::VertexTriangle(vertices) => model.pair_thickness::<1>(vertices),
+                Pair::EdgeEdge(vertices) => model.pair_thickness::<2>(vertices),
+            };
+            model.thickness - own.max(LEAST_THICKNESS * model.thickness)
+        };
+        let asked = Asked { distance, leave: self.is_fine.then_some(&leave) };
+        self.neighborhood.look(context.team, context.threads, (&self.start, &self.end), &asked);
         self.has_looked = true;
         self.normals.clear();
         self.leave_out_exempt();

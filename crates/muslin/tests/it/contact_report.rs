@@ -100,6 +100,29 @@ fn a_flat_cloth_does_not_touch_itself() {
     assert!((gap - expected).abs() < 1e-12, "{gap} m, not {expected} m");
 }
 
+/// A gap within cloth that is finer than it is thick does not hide a nearer pair far away, nor one that is nearly as near.
+#[test]
+fn the_nearest_pair_of_much_fine_cloth_is_found() {
+    let within = 0.5 * (1.0 / 70.0) * 0.5_f64.sqrt();
+    for (above, expected) in [(-1e-3, -1e-3), (1e-3, 1e-3), (0.999 * within, 0.999 * within), (0.01, within)] {
+        let found = simulation(&format!(
+            r#"
+            contact = {{ self_contact = true, thickness = 0.02 }}
+            [[cloth]]
+            grid = {{ size = [1, 1], cells = [70, 70] }}
+            [[cloth]]
+            grid = {{ size = [0.1, 0.1], cells = [1, 1] }}
+            translate = [0.3, {:?}, 0.3]
+            "#,
+            0.02 + above
+        ))
+        .diagnose();
+        let gap = found.min_gap.expect("pairs are near");
+        assert!((gap - expected).abs() < 1e-12, "{above} m above: {gap} m, not {expected} m");
+        assert_eq!(found.contacts > 0, above <= 0.0, "{above} m above");
+    }
+}
+
 #[test]
 fn motion_that_is_cut_or_held_back_is_counted() {
     let text = |solver: &str| {

@@ -1,6 +1,6 @@
 //! The guard on meshes: thrown sheets, bodies that come through, and what cannot be held.
 
-use muslin::collision::{Breach, Guard, Neighborhood, certify, count_intersections};
+use muslin::collision::{Asked, Breach, Guard, Neighborhood, certify, count_intersections};
 use muslin::math::Vec3;
 use muslin::parallel::Team;
 
@@ -61,12 +61,12 @@ impl World {
 
     /// Finds every pair that a step may bring within a small distance of each other.
     fn look(&self, neighborhood: &mut Neighborhood, start: &[Vec3<f64>], end: &[Vec3<f64>]) {
-        neighborhood.look(&Team::solo(), 1, (start, end), 1e-6);
+        neighborhood.look(&Team::solo(), 1, (start, end), &Asked::of_all(1e-6));
     }
 
     /// The same for another end.
     fn look_again(&self, neighborhood: &mut Neighborhood, start: &[Vec3<f64>], end: &[Vec3<f64>]) {
-        neighborhood.look(&Team::solo(), 1, (start, end), 1e-6);
+        neighborhood.look(&Team::solo(), 1, (start, end), &Asked::of_all(1e-6));
     }
 }
 
