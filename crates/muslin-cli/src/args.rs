@@ -231,9 +231,9 @@ pub(crate) struct BenchArguments {
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(2..=4096))]
     pub(crate) sizes: Vec<u32>,
     /// Scenes that `contact` measures.
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_enum, requires = "what", default_values_t = [ContactScene::Tower, ContactScene::Twirl])]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_enum, requires = "what", default_values_t = [ContactScene::Whole, ContactScene::Tower, ContactScene::Twirl])]
     pub(crate) scenes: Vec<ContactScene>,
-    /// Frames that `contact` measures at each size [default: 12].
+    /// Frames that `contact` measures at each size [default: 12, and all of `whole`].
     #[arg(long, value_name = "N", requires = "what", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) frames: Option<u16>,
     /// Numbers of threads [default: one, and all cores; contact: one]. `threads` and `memory` use one.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::body;
-use crate::collision::{Closest, Collider, Surface};
+use crate::collision::{Closest, Collider, Surface, is_beyond};
 use crate::energy::shape_matching::{self, Matching};
 use crate::energy::{self, Site, Term, buckling, dihedral, neo_hookean};
 use crate::force::Wind;
@@ -93,6 +93,14 @@ impl SelfContact {
             return f64::INFINITY;
         }
         Closest::of::<FIRST>(pair.map(|v| self.rest[v as usize])).distance
+    }
+
+    /// Whether it is seen along an axis that a pair of cloth is farther apart in the rest shape than `distance`, in m.
+    fn is_farther<const FIRST: usize>(&self, pair: [u32; 4], distance: f64) -> bool {
+        // Vertices of bodies have no rest shape.
+        let corners = pair.map(|v| self.rest.get(v as usize).copied());
+        let [Some(a), Some(b), Some(c), Some(d)] = corners else { return true };
+        is_beyond::<FIRST>(&[a, b, c, d], distance)
     }
 }
 
@@ -228,8 +236,12 @@ impl Model {
     /// its rest shape leaves.
     pub fn pair_thickness<const FIRST: usize>(&self, pair: [u32; 4]) -> f64 {
         const REST_SHARE: f64 = 0.5;
-        let rest = |rules: &SelfContact| rules.distance::<FIRST>(self, pair);
-        self.thickness.min(REST_SHARE * self.self_contact.as_ref().map_or(f64::INFINITY, rest))
+        let Some(rules) = &self.self_contact else { return self.thickness };
+        // Most are far apart at rest: that is seen at once.
+        if rules.is_farther::<FIRST>(pair, self.thickness / REST_SHARE) {
+            return self.thickness;
+        }
+        self.thickness.min(REST_SHARE * rules.distance::<FIRST>(self, pair))
     }
 
     /// The cloth that a vertex belongs to.

@@ -1,9 +1,13 @@
 //! What self-contact costs, in frames that are full of it.
 //!
 //! ```text
-//! twirl   the built-in scene: a cloth is wound into folds by a ball. Refined, with the thickness in proportion to the edges
+//! whole   the built-in scene `twirl` from its first frame to its last: a cloth falls onto a ball, which turns and winds it into folds
+//! twirl   the frames of it that are full of folds, in a finer cloth
 //! tower   the built-in scene, as it is: twenty sheets on top of each other, nearly nothing but contact
 //! ```
+//!
+//! A finer cloth of the same scene has a thickness in proportion to the edges, and as many more substeps as there are more edges along a side: with no more of them it would be
+//! stretched by more the finer it is, and the times would be those of a worse result.
 //!
 //! A fall through the air has no contact, nor has a cloth that is flung out, so the clock starts when there are folds. A fine cloth would take long to get there: the scene is
 //! run with a coarse cloth, which is then refined, each cell into four, with a few frames after each time to come to rest. The
@@ -44,7 +48,9 @@ const SETTLING_FRAMES: usize = 8;
 /// A scene to be measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Subject {
-    /// A cloth wound into folds.
+    /// A cloth that is wound into folds, from the first frame to the last.
+    Whole,
+    /// A cloth wound into folds: only these.
     Twirl,
     /// Twenty sheets on top of each other.
     Tower,
@@ -53,8 +59,32 @@ pub(crate) enum Subject {
 impl Subject {
     fn name(self) -> &'static str {
         match self {
+            Self::Whole => "whole",
             Self::Twirl => "twirl",
             Self::Tower => "tower",
+        }
+    }
+
+    fn builtin(self) -> Result<&'static Builtin, Failure> {
+        let name = if self == Self::Tower { "tower" } else { "twirl" };
+        Builtin::find(name).ok_or_else(|| Failure::Failed(format!("no scene {name}")))
+    }
+
+    /// Whether there is only one size, of so many vertices along a side.
+    pub(crate) fn only_side(self) -> Option<u32> {
+        match self {
+            Self::Whole => Some(100),
+            Self::Twirl => None,
+            Self::Tower => Some(7),
+        }
+    }
+
+    /// Frames to be measured, unless somebody knows better.
+    pub(crate) fn frames(self) -> usize {
+        match self {
+            // After the first, which warms up.
+            Self::Whole => 209,
+            Self::Twirl | Self::Tower => 12,
         }
     }
 
@@ -62,25 +92,24 @@ impl Subject {
     /// has landed.
     fn folded_frame(self) -> usize {
         match self {
+            Self::Whole => 0,
             Self::Twirl => 198,
             Self::Tower => 40,
         }
     }
 
-    /// How many cloths there are, with how many cells along a side, and their thickness, in m.
-    fn as_it_comes(self) -> (u32, u32, f64) {
+    fn as_it_comes(self) -> Original {
         match self {
-            Self::Twirl => (1, 44, 5e-3),
-            Self::Tower => (20, 6, 8e-3),
+            Self::Whole | Self::Twirl => Original { cloths: 1, cells: 44, thickness: 5e-3, substeps: 50 },
+            Self::Tower => Original { cloths: 20, cells: 6, thickness: 8e-3, substeps: 50 },
         }
     }
 
     /// Cells of the cloths before refinement, and how often they are refined, for about `side`² vertices; the tower stays as it is.
     fn cells(self, side: u32) -> (u32, u32) {
-        let (_, own_cells, _) = self.as_it_comes();
-        let cells = if self == Self::Tower { own_cells } else { side };
+        let cells = if self == Self::Tower { self.as_it_comes().cells } else { side };
         let mut refinements = 0;
-        while cells >> refinements > COARSE_CELLS {
+        while self == Self::Twirl && cells >> refinements > COARSE_CELLS {
             refinements += 1;
         }
         (cells >> refinements, refinements)
@@ -109,22 +138,35 @@ impl Subject {
     }
 
     fn simulation(self, cells: u32, has_contact: bool, team: Team) -> Result<Simulation, Failure> {
-        let (cloths, own_cells, own_thickness) = self.as_it_comes();
-        let thickness = own_thickness * f64::from(own_cells) / f64::from(cells);
-        let mut changes =
-            vec![format!("contact.thickness={thickness:?}"), format!("contact.self_contact={has_contact}")];
+        let Original { cloths, cells: own_cells, thickness, substeps } = self.as_it_comes();
+        let finer = f64::from(cells) / f64::from(own_cells);
+        let (thickness, substeps) = (thickness / finer, (f64::from(substeps) * finer).round().max(1.0));
+        let mut changes = vec![
+            format!("contact.thickness={thickness:?}"),
+            format!("contact.self_contact={has_contact}"),
+            format!("solver.substeps={substeps}"),
+        ];
         changes.extend((0..cloths).map(|cloth| format!("cloth.{cloth}.grid.cells=[{cells},{cells}]")));
         let changes: Result<Vec<Override>, String> = changes.iter().map(|change| Override::parse(change)).collect();
-        let builtin = Builtin::find(self.name()).ok_or_else(|| Failure::Failed(format!("no scene {}", self.name())))?;
-        simulation_on(builtin.text, &changes.map_err(Failure::Failed)?, team)
+        simulation_on(self.builtin()?.text, &changes.map_err(Failure::Failed)?, team)
     }
+}
+
+/// A built-in scene as it comes.
+struct Original {
+    cloths: u32,
+    /// Of each cloth along a side.
+    cells: u32,
+    /// In m.
+    thickness: f64,
+    substeps: u32,
 }
 
 /// What is to be measured.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     pub(crate) subject: Subject,
-    /// Vertices along a side of the cloth of `twirl`, about.
+    /// Vertices along a side of the cloth of `twirl` and `whole`, about.
     pub(crate) side: u32,
     pub(crate) threads: usize,
     /// Measured frames.
@@ -311,19 +353,25 @@ mod tests {
             assert_eq!(Subject::Twirl.cells(side), cells);
         }
         assert_eq!(Subject::Tower.cells(100), (6, 0), "as it is");
+        assert_eq!(Subject::Whole.cells(100), (100, 0), "not refined");
     }
 
     #[test]
     fn the_scenes_are_as_this_file_says() {
-        for subject in [Subject::Twirl, Subject::Tower] {
-            let (cloths, cells, _) = subject.as_it_comes();
-            let text = Builtin::find(subject.name()).unwrap().text;
+        for subject in [Subject::Whole, Subject::Twirl, Subject::Tower] {
+            let Original { cloths, cells, substeps, .. } = subject.as_it_comes();
+            let text = subject.builtin().unwrap().text;
             let scene = muslin::scene::parse(text, &[]).scene.unwrap();
             let simulation = subject.simulation(cells, true, Team::solo()).unwrap();
             assert_eq!(scene.cloths.len(), cloths as usize);
             assert_eq!(simulation.state().positions.len(), (cloths * (cells + 1) * (cells + 1)) as usize);
             assert_eq!(simulation.model().thickness, scene.contact.thickness, "as it comes");
             assert!(subject.folded_frame() + SETTLING_FRAMES < scene.frame_count());
+            let mut simulation = simulation;
+            assert_eq!(simulation.advance().unwrap().substeps, substeps, "as it comes");
+            if subject == Subject::Whole {
+                assert_eq!(subject.frames() + 1, scene.frame_count(), "all of them");
+            }
         }
     }
 
@@ -333,6 +381,7 @@ mod tests {
         let row = measure(&plan, |_| ()).unwrap();
         assert!(row.contacts > 0.0 && row.frame_ms > 0.0 && row.without_ms > 0.0, "{row:?}");
         assert_eq!(row.intersections, Some(0), "{row:?}");
-        assert_eq!((row.frames, row.first_frame, row.substeps), (2, Subject::Twirl.folded_frame() + 2, 50));
+        // 24 cells where the scene has 44 and 50 substeps.
+        assert_eq!((row.frames, row.first_frame, row.substeps), (2, Subject::Twirl.folded_frame() + 2, 27));
     }
 }

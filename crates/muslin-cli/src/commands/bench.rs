@@ -17,9 +17,7 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::args::{BenchArguments, BenchSubject};
-use crate::bench::{
-    self, Bend, ContactPlan, ContactRow, Machine, QualityPlan, Row, SheetPlan, Subject, ThreadsPlan, Trial,
-};
+use crate::bench::{self, Bend, ContactPlan, ContactRow, Machine, QualityPlan, Row, SheetPlan, ThreadsPlan, Trial};
 use crate::console::{note, say};
 use crate::failure::{Failure, cannot_write};
 use crate::session::all_cores;
@@ -32,7 +30,6 @@ const QUICK_SIDE: u32 = 128;
 const SIDES: &[u32] = &[128, 512, 1024];
 const CONTACT_SIDES: &[u32] = &[100, 200, 400];
 const QUICK_CONTACT_SIDE: u32 = 48;
-const CONTACT_FRAMES: u16 = 12;
 /// Of the sheets whose memory is measured, and whose threads are counted: a factorisation of more takes long, and so does an explicit frame.
 const MEMORY_SIDE: u32 = 256;
 const THREADS_SIDE: u32 = 256;
@@ -131,18 +128,19 @@ fn sides(arguments: &BenchArguments, otherwise: &[u32]) -> BTreeSet<u32> {
 /// What self-contact costs.
 fn contact(arguments: &BenchArguments, machine: &Machine, progress: impl Fn(&str)) -> Result<(), Failure> {
     let sides = if arguments.quick { BTreeSet::from([QUICK_CONTACT_SIDE]) } else { sides(arguments, CONTACT_SIDES) };
-    let frames = usize::from(arguments.frames.unwrap_or(if arguments.quick { 3 } else { CONTACT_FRAMES }));
+    let given = arguments.frames.or(arguments.quick.then_some(3)).map(usize::from);
     let threads: BTreeSet<u16> =
         if arguments.threads.is_empty() { BTreeSet::from([1]) } else { arguments.threads.iter().copied().collect() };
     let mut subjects = Vec::new();
     for &scene in &arguments.scenes {
-        // The tower has one size.
-        let sides = if scene == Subject::Tower { BTreeSet::from([0]) } else { sides.clone() };
+        let sides =
+            scene.only_side().filter(|_| !arguments.quick).map_or_else(|| sides.clone(), |side| BTreeSet::from([side]));
         subjects.extend(sides.into_iter().map(|side| (scene, side)));
     }
     let mut rows = Vec::new();
     for (subject, side) in subjects {
         for &threads in &threads {
+            let frames = given.unwrap_or_else(|| subject.frames());
             let plan = ContactPlan { subject, side, threads: usize::from(threads), frames };
             rows.push(bench::measure_contact(&plan, &progress)?);
         }
@@ -161,6 +159,7 @@ fn print_contact(rows: &[ContactRow]) -> Result<(), Failure> {
         "scene",
         "vertices",
         "threads",
+        "substeps",
         "ms/frame",
         "without",
         "contact/rest",
@@ -172,12 +171,13 @@ fn print_contact(rows: &[ContactRow]) -> Result<(), Failure> {
         "cuts",
         "frames",
     ];
-    let mut table = Table::new(heading, &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+    let mut table = Table::new(heading, &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
     for row in rows {
         table.row([
             row.scene.to_owned(),
             row.vertices.to_string(),
             row.threads.to_string(),
+            row.substeps.to_string(),
             format!("{:.1}", row.frame_ms),
             format!("{:.1}", row.without_ms),
             format!("{:.2}", row.ratio),
@@ -192,9 +192,9 @@ fn print_contact(rows: &[ContactRow]) -> Result<(), Failure> {
     }
     say(format_args!(
         "\n{table}\n\n  without: the same frames, from the same states, without self-contact; contact/rest: what contact adds to them\n  \
-         contacts: pairs pushed apart in a substep, of {} a frame; µs each: what contact adds, for one pair in one substep\n  \
-         twirl is folded coarse, refined and settled; the thickness is in proportion to the edges",
-        rows.first().map_or(0, |row| row.substeps)
+         contacts: pairs pushed apart in a substep; µs each: what contact adds, for one pair in one substep\n  \
+         whole is the scene twirl from its first frame to its last; twirl is folded coarse, refined and settled\n  \
+         thickness in proportion to the edges, substeps to their number along a side"
     ))
 }
 

@@ -47,7 +47,7 @@ struct List {
     leaves: Vec<f32>,
 }
 
-/// The list of two patches, or of one with itself.
+/// The list of two patches, or of one with itself. Every step looks at every block and at few of the pairs, so these are elsewhere.
 #[derive(Debug, Default)]
 pub(super) struct Block {
     pub(super) patches: [u32; 2],
@@ -61,12 +61,17 @@ pub(super) struct Block {
     pub(super) idle: u32,
     /// Whether the boxes overlap in the step at hand.
     pub(super) is_near: bool,
-    vertex_triangle: List,
-    edge_edge: List,
     /// The least Σρ at which a pair may touch, in m.
     least: f32,
     /// ρ that was given to pairs of which v is known, in m.
     given: f64,
+    lists: Box<Lists>,
+}
+
+#[derive(Debug, Default)]
+struct Lists {
+    vertex_triangle: List,
+    edge_edge: List,
     /// The vertices that both patches have: where in the one and in the other.
     twins: Vec<[u8; 2]>,
 }
@@ -75,26 +80,36 @@ impl Block {
     /// Begins a list of which nothing is known yet.
     pub(super) fn begin(&mut self, patches: [u32; 2], all: &Patches) {
         (self.patches, self.radius, self.used, self.step, self.idle, self.is_near) = (patches, 0.0, 0.0, 0.0, 0, false);
-        self.vertex_triangle.clear();
-        self.edge_edge.clear();
+        self.lists.vertex_triangle.clear();
+        self.lists.edge_edge.clear();
         (self.least, self.given) = (f32::INFINITY, 0.0);
-        self.twins.clear();
+        self.lists.twins.clear();
         if patches[0] != patches[1] {
             let [p, q] = patches.map(|patch| all.members_of(patch));
             let mut others = q.iter().enumerate().peekable();
             for (of_p, v) in p.iter().enumerate() {
                 while others.next_if(|other| other.1 < v).is_some() {}
                 if let Some((of_q, _)) = others.next_if(|other| other.1 == v) {
-                    self.twins.push([of_p as u8, of_q as u8]);
+                    self.lists.twins.push([of_p as u8, of_q as u8]);
                 }
             }
         }
+    }
+
+    /// Whether the two patches have a vertex in common.
+    pub(super) fn has_twins(&self) -> bool {
+        !self.lists.twins.is_empty()
     }
 
     /// The last step is over, and vertices have strayed from it by so much, in m.
     pub(super) fn pass(&mut self, strayed: f64) {
         self.used = up(self.used + self.step + strayed);
         self.given = 0.0;
+    }
+
+    /// Nothing is known any more.
+    pub(super) fn lose(&mut self) {
+        (self.radius, self.used, self.step, self.given, self.is_near) = (0.0, 0.0, 0.0, 0.0, false);
     }
 
     /// How far pairs may have come together by the end of the step, in m.
@@ -111,8 +126,8 @@ impl Block {
         bench: &mut Workbench,
     ) {
         (self.radius, self.used, self.given) = (radius, 0.0, 0.0);
-        self.vertex_triangle.clear();
-        self.edge_edge.clear();
+        self.lists.vertex_triangle.clear();
+        self.lists.edge_edge.clear();
         self.least = f32::INFINITY;
         let is_self = self.patches[0] == self.patches[1];
         // More than the conversion takes; finite, so that what is infinitely far (in single precision) has boxes too.
@@ -122,7 +137,7 @@ impl Block {
         let mut reach = reach_of(p.size);
         if !is_self {
             q.set(all, self.patches[1], x, is_self);
-            Side::share(p, q, &self.twins);
+            Side::share(p, q, &self.lists.twins);
             reach = reach_of(p.size.max(q.size));
             if let Some(apart) = Side::keep_near(p, q, reach) {
                 // Then the list is empty farther than it was asked for.
@@ -138,16 +153,16 @@ impl Block {
         let Workbench { sides: [p, q], triangles, edges, .. } = bench;
         let is_self = self.patches[0] == self.patches[1];
         let q = if is_self { &*p } else { &*q };
-        let mut found = Found::<1>::new(&mut self.vertex_triangle, x, reach);
+        let mut found = Found::<1>::new(&mut self.lists.vertex_triangle, x, reach);
         found.look(all, p, q, triangles);
         if !is_self {
             found.look(all, q, p, triangles);
         }
         found.flush();
-        let mut found = Found::<2>::new(&mut self.edge_edge, x, reach);
+        let mut found = Found::<2>::new(&mut self.lists.edge_edge, x, reach);
         found.look(all, p, q, edges, is_self);
         found.flush();
-        self.least = f32::min(self.vertex_triangle.least(), self.edge_edge.least());
+        self.least = f32::min(self.lists.vertex_triangle.least(), self.lists.edge_edge.least());
     }
 
     /// Takes back what was given to pairs for how little they move on the way to an end that is none any more.
@@ -155,9 +170,16 @@ impl Block {
         if self.given > 0.0 {
             let given = std::mem::take(&mut self.given);
             let less = |until: &mut f32| *until = round_down(f64::from(*until) - given);
-            self.vertex_triangle.until.iter_mut().chain(&mut self.edge_edge.until).for_each(less);
+            let Lists { vertex_triangle, edge_edge, .. } = &mut *self.lists;
+            vertex_triangle.until.iter_mut().chain(&mut edge_edge.until).for_each(less);
             less(&mut self.least);
         }
+    }
+
+    /// Whether no pair may come within `distance` in the step at hand, as far as Σρ tells.
+    #[inline(always)]
+    pub(super) fn is_apart(&self, distance: f64) -> bool {
+        f64::from(self.least) > up(self.approach() + distance)
     }
 
     /// Adds the pairs that may come within `distance` in the step at hand, which begins at `x`.
@@ -172,9 +194,6 @@ impl Block {
         (bench, active): (&mut Workbench, &mut Candidates),
     ) {
         let nearer = round_up(up(self.approach() + distance));
-        if self.least > nearer {
-            return;
-        }
         let near = Near {
             used: round_down(self.used),
             after: by_own.then(|| round_down(self.used + self.step)),
@@ -184,8 +203,9 @@ impl Block {
         if by_own {
             self.given = self.step;
         }
-        let faces = self.vertex_triangle.take_active::<1>(x, &near, &mut bench.waiting, &mut active.vertex_triangle);
-        let edges = self.edge_edge.take_active::<2>(x, &near, &mut bench.waiting, &mut active.edge_edge);
+        let faces =
+            self.lists.vertex_triangle.take_active::<1>(x, &near, &mut bench.waiting, &mut active.vertex_triangle);
+        let edges = self.lists.edge_edge.take_active::<2>(x, &near, &mut bench.waiting, &mut active.edge_edge);
         self.least = f32::min(faces, edges);
     }
 }

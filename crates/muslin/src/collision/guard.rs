@@ -161,6 +161,14 @@ pub(crate) fn axis_gaps(points: &[Vec3<f64>; 4], first_count: usize) -> (Vec3<f6
     (low_a - high_b, low_b - high_a)
 }
 
+/// Whether the first `FIRST` of four points are farther from the others than `distance` along an axis.
+#[inline]
+pub(crate) fn is_beyond<const FIRST: usize>(x: &[Vec3<f64>; 4], distance: f64) -> bool {
+    let (above, below) = axis_gaps(x, FIRST);
+    let is_far = |gap: Vec3<f64>| (gap.x > distance) | (gap.y > distance) | (gap.z > distance);
+    is_far(above) | is_far(below)
+}
+
 /// How far positions are from the origin along an axis, at most, in m.
 pub(crate) fn extent(positions: &[Vec3<f64>]) -> f64 {
     positions.iter().map(|x| x.x.abs().max(x.y.abs()).max(x.z.abs())).fold(0.0, f64::max)

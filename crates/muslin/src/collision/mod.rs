@@ -21,7 +21,7 @@ pub use candidates::Candidates;
 pub use closest::{Closest, point_triangle, segment_segment};
 pub use collider::{Collider, Probe, Solid};
 pub use guard::{Breach, Held, Pair, certify, is_certified};
-pub(crate) use guard::{axis_gaps, extent, rounding};
+pub(crate) use guard::{extent, is_beyond, rounding};
 pub use intersection::{count_intersections, find_intersections, for_each_intersection};
 pub use neighborhood::{Asked, Leave, Neighborhood};
 pub use proximity::Surface;

@@ -12,7 +12,7 @@
 //! next step begins: each vertex of a patch is then where it was to go, up to a distance s, and the list pays s of both patches too.
 //!
 //! Patches without a list are apart: the boxes around all their vertices, at the start and the end of the step, are farther apart
-//! than the distance that is asked for. A tree over the patches finds those that are not. It is of larger boxes, which hold those of
+//! than the distance that is asked for; the list that they may have had says nothing any more, and is found anew should they come together. A tree over the patches finds those that are not apart. It is of larger boxes, which hold those of
 //! several steps, and asked again once a patch has left its larger box.
 //!
 //! # The argument
@@ -31,7 +31,6 @@
 //!
 //! Lengths and sums are rounded up by far more than their rounding, [`up`], and in single precision as `drift.rs` says. Boxes are rounded outwards. Gaps are rounded down.
 
-use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use super::block::{Block, Workbench};
@@ -44,12 +43,17 @@ use super::points::Points;
 use crate::math::Vec3;
 use crate::parallel::{Team, Worker};
 
-/// Steps that a new list should last, if things go on as they do.
-const LASTS: f64 = 16.0;
+/// Steps that a new list should last, if things go on as they do, and what it reaches beyond the step at hand at most, in edges. Patches apart from each other have lists that
+/// are full or not needed for long; those side by side, and patches with themselves, have empty ones as long as they reach no neighbours.
+const APART: (f64, f64) = (32.0, 0.3);
+const SIDE_BY_SIDE: (f64, f64) = (96.0, 0.4);
 
-/// What a list reaches beyond the step at hand, in edges: at least, so that slow things do not have to be looked for, and at most, or
-/// every list would hold the neighbours of all vertices.
-const SPARE: Range<f64> = 0.05..0.3;
+/// What a list reaches beyond the step at hand at least, in edges: slow things do not have to be looked for.
+const LEAST_SPARE: f64 = 0.05;
+
+/// Steps that the larger boxes should hold, if things go on as they do, and what they are larger by at least, in edges.
+const BOXES_LAST: f64 = 16.0;
+const BOXES_SPARE: f64 = 0.3;
 
 /// Questions to the tree after which a list that nobody asks for is given up.
 const FORGET: u32 = 8;
@@ -219,8 +223,8 @@ impl Neighborhood {
         let patches = &patches.patches;
         larger.clear();
         larger.extend(drifts.iter().zip(patches).map(|(drift, patch)| {
-            let later = drift.around.moved(drift.mean.cast() * LASTS);
-            drift.around.union(&later).inflated(SPARE.end * patch.edge + LASTS * drift.stir())
+            let later = drift.around.moved(drift.mean.cast() * BOXES_LAST);
+            drift.around.union(&later).inflated(BOXES_SPARE * patch.edge + BOXES_LAST * drift.stir())
         }));
         let box_of = |item: u32| larger[item as usize];
         if tree.len() != larger.len() {
@@ -306,29 +310,34 @@ impl Part {
         let &StepAtHand { patches, drifts, points, is_same, asked } = at_hand;
         let distance = asked.distance;
         let [p, q] = block.patches.map(|patch| &drifts[patch as usize]);
-        if is_same {
-            block.take_back();
-        } else {
-            block.pass(p.stray() + q.stray());
-        }
         let is_self = block.patches[0] == block.patches[1];
-        let step = if is_self { p.approach_within() } else { p.approach(q) };
-        let is_near = is_self || p.around.overlaps(&q.around);
-        (block.step, block.is_near) =
-            if is_same { (block.step.max(step), block.is_near || is_near) } else { (step, is_near) };
+        let is_near = is_self || p.around.overlaps(&q.around) || is_same && block.is_near;
         // Patches that are apart in this step need no list.
-        if !block.is_near {
+        if !is_near {
+            block.lose();
             return;
         }
+        let step = if is_self { p.approach_within() } else { p.approach(q) };
+        if is_same {
+            block.take_back();
+            block.step = block.step.max(step);
+        } else {
+            block.pass(p.stray() + q.stray());
+            block.step = step;
+        }
+        block.is_near = true;
         if up(block.approach() + distance) >= block.radius {
             let edge = block.patches.map(|patch| patches.patches[patch as usize].edge).iter().sum::<f64>() * 0.5;
-            let spare = (LASTS * block.step).clamp(SPARE.start * edge, SPARE.end * edge);
+            let (lasts, most) = if is_self || block.has_twins() { SIDE_BY_SIDE } else { APART };
+            let spare = (lasts * block.step).clamp(LEAST_SPARE * edge, most * edge);
             // Twice the step, so that it is not found again for the next one at once.
             let radius = up(distance + 2.0 * block.step + spare);
             block.find(patches, points, (radius, asked.leave), &mut self.bench);
             self.renewed += 1;
         }
-        block.take_active(points, distance, !is_same, (&mut self.bench, &mut self.active));
+        if !block.is_apart(distance) {
+            block.take_active(points, distance, !is_same, (&mut self.bench, &mut self.active));
+        }
     }
 }
 

@@ -25,7 +25,7 @@ use super::restraint::{Restraint, Restraints};
 use super::script::{LIFT_SPEED, Obstacle};
 use super::tangle::Tangle;
 use super::{Context, StepError};
-use crate::collision::{Asked, Breach, Candidates, Closest, Guard, Neighborhood, Pair, axis_gaps, rounding};
+use crate::collision::{Asked, Breach, Candidates, Closest, Guard, Neighborhood, Pair, is_beyond, rounding};
 use crate::energy::pair_contact::PairContact;
 use crate::math::Vec3;
 use crate::model::Model;
@@ -625,8 +625,8 @@ impl Survey {
     /// The same in a quick look, with a bound of the longest motion. Enough if there is no number that is not finite, and no motion
     /// that is too long.
     fn quick(start: &[Vec3<f64>], end: &[Vec3<f64>], inverse_masses: &[f64], cloth: usize) -> Self {
-        /// Several side by side: for registers.
-        const SIDE: usize = 4;
+        /// Several side by side, as many as there are registers for.
+        const SIDE: usize = 2;
         let more = |a: f64, b: f64| if b > a { b } else { a };
         let (mut sums, mut moves, mut sizes) = ([0.0; 3 * SIDE], [0.0; 3 * SIDE], [0.0; 3 * SIDE]);
         let mut look = |k: usize, x: f64, y: f64, is_cloth: bool| {
@@ -737,14 +737,6 @@ impl Supports {
             }
         }
     }
-}
-
-/// Whether the two are farther apart than `distance` along an axis.
-#[inline]
-fn is_beyond<const FIRST: usize>(x: &[Vec3<f64>; 4], distance: f64) -> bool {
-    let (above, below) = axis_gaps(x, FIRST);
-    let is_far = |gap: Vec3<f64>| (gap.x > distance) | (gap.y > distance) | (gap.z > distance);
-    is_far(above) | is_far(below)
 }
 
 /// Coulomb's μ of a pair: that of the body, or of cloth on cloth.
