@@ -128,7 +128,6 @@ fn sides(arguments: &BenchArguments, otherwise: &[u32]) -> BTreeSet<u32> {
 /// What self-contact costs.
 fn contact(arguments: &BenchArguments, machine: &Machine, progress: impl Fn(&str)) -> Result<(), Failure> {
     let sides = if arguments.quick { BTreeSet::from([QUICK_CONTACT_SIDE]) } else { sides(arguments, CONTACT_SIDES) };
-    let given = arguments.frames.or(arguments.quick.then_some(3)).map(usize::from);
     let threads: BTreeSet<u16> =
         if arguments.threads.is_empty() { BTreeSet::from([1]) } else { arguments.threads.iter().copied().collect() };
     let mut subjects = Vec::new();
@@ -140,7 +139,7 @@ fn contact(arguments: &BenchArguments, machine: &Machine, progress: impl Fn(&str
     let mut rows = Vec::new();
     for (subject, side) in subjects {
         for &threads in &threads {
-            let frames = given.unwrap_or_else(|| subject.frames());
+            let frames = arguments.frames.map_or_else(|| subject.frames(arguments.quick), usize::from);
             let plan = ContactPlan { subject, side, threads: usize::from(threads), frames };
             rows.push(bench::measure_contact(&plan, &progress)?);
         }
