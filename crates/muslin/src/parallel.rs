@@ -126,6 +126,14 @@ impl Team {
         self.size
     }
 
+    /// Does some work that runs the team with `active` threads again and again on one of them, so that this need not be woken each time, nor the caller.
+    pub(crate) fn host<T: Send>(&self, active: usize, work: impl FnOnce() -> T + Send) -> T {
+        match &self.pool {
+            Some(pool) if active > 1 => pool.install(work),
+            _ => work(),
+        }
+    }
+
     /// Runs `stages` once on each of `active` threads, at most the whole team.
     ///
     /// Every thread must come to the same barriers, and `stages` must not run the same team again: either would wait

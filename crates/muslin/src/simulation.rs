@@ -149,7 +149,8 @@ impl Simulation {
         let threads = self.pace.as_mut().map_or(self.team.size(), Pace::threads);
         let context = Context { model: &self.model, team: &self.team, threads, clock: &*self.clock };
         let start = self.clock.seconds();
-        let report = self.solver.advance(&context, &mut self.state, dt)?;
+        let (solver, state) = (&mut self.solver, &mut self.state);
+        let report = self.team.host(threads, || solver.advance(&context, state, dt))?;
         if let Some(pace) = &mut self.pace {
             // A frame may have many times the work of another.
             pace.record((self.clock.seconds() - start) / f64::from(report.iterations.max(1)));
