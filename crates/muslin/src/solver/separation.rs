@@ -21,6 +21,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use wide::f64x2;
+
 use super::restraint::{Restraint, Restraints};
 use super::script::{LIFT_SPEED, Obstacle};
 use super::tangle::Tangle;
@@ -625,31 +627,32 @@ impl Survey {
     /// The same in a quick look, with a bound of the longest motion. Enough if there is no number that is not finite, and no motion
     /// that is too long.
     fn quick(start: &[Vec3<f64>], end: &[Vec3<f64>], inverse_masses: &[f64], cloth: usize) -> Self {
-        /// Several side by side, as many as there are registers for.
-        const SIDE: usize = 2;
         let more = |a: f64, b: f64| if b > a { b } else { a };
-        let (mut sums, mut moves, mut sizes) = ([0.0; 3 * SIDE], [0.0; 3 * SIDE], [0.0; 3 * SIDE]);
-        let mut look = |k: usize, x: f64, y: f64, is_cloth: bool| {
-            let way = (y - x).abs();
-            sums[k] += way;
-            moves[k] = more(moves[k], way);
-            if is_cloth {
-                sizes[k] = more(more(sizes[k], x.abs()), y.abs());
-            }
-        };
-        let whole = cloth.min(start.len()).min(end.len()) / SIDE * SIDE;
-        let (starts, ends) = (start[..whole].as_chunks::<SIDE>().0, end[..whole].as_chunks::<SIDE>().0);
-        for (x, y) in starts.iter().zip(ends) {
-            for k in 0..SIDE {
-                look(3 * k, x[k].x, y[k].x, true);
-                look(3 * k + 1, x[k].y, y[k].y, true);
-                look(3 * k + 2, x[k].z, y[k].z, true);
+        // Two vertices at a time.
+        let (mut sums, mut moves, mut sizes) = ([f64x2::ZERO; 3], [f64x2::ZERO; 3], [f64x2::ZERO; 3]);
+        let numbers = |[p, q]: &[Vec3<f64>; 2]| [[p.x, p.y], [p.z, q.x], [q.y, q.z]].map(f64x2::new);
+        let whole = cloth.min(start.len()).min(end.len()) / 2 * 2;
+        for (x, y) in start[..whole].as_chunks().0.iter().zip(end[..whole].as_chunks().0) {
+            let (x, y) = (numbers(x), numbers(y));
+            for k in 0..3 {
+                let way = (y[k] - x[k]).abs();
+                sums[k] += way;
+                // What is not a number is in the sum.
+                moves[k] = way.fast_max(moves[k]);
+                sizes[k] = x[k].abs().fast_max(y[k].abs()).fast_max(sizes[k]);
             }
         }
+        let all = |numbers: [f64x2; 3]| numbers.into_iter().flat_map(f64x2::to_array);
+        let greatest = |numbers: [f64x2; 3]| all(numbers).fold(0.0, more);
+        let (mut sum, mut longest, mut extent) = (all(sums).sum::<f64>(), greatest(moves), greatest(sizes));
         for (i, (x, y)) in start.iter().zip(end).enumerate().skip(whole) {
-            look(0, x.x, y.x, i < cloth);
-            look(1, x.y, y.y, i < cloth);
-            look(2, x.z, y.z, i < cloth);
+            for (x, y) in x.to_array().into_iter().zip(y.to_array()) {
+                sum += (y - x).abs();
+                longest = more(longest, (y - x).abs());
+                if i < cloth {
+                    extent = more(more(extent, x.abs()), y.abs());
+                }
+            }
         }
         let (mut led, mut fastest) = (0.0, 0);
         for (i, w) in inverse_masses.iter().enumerate() {
@@ -662,10 +665,10 @@ impl Survey {
         }
         Self {
             // No number, and none that is too large, is lost in a sum.
-            is_finite: sums.iter().all(|sum| sum.is_finite()),
+            is_finite: sum.is_finite(),
             // √3, and the rounding.
-            longest: moves.into_iter().fold(0.0, more) * 1.7321,
-            extent: sizes.into_iter().fold(0.0, more),
+            longest: longest * 1.7321,
+            extent,
             led: (f64::sqrt(led), fastest),
         }
     }
