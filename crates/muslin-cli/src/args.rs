@@ -227,7 +227,7 @@ pub(crate) struct BenchArguments {
         value_parser = ["explicit", "auto", "xpbd", "pbd", "newton", "vbd", "projective"]
     )]
     pub(crate) solvers: Vec<String>,
-    /// Vertices along a side of the sheets [default: 128,512,1024; contact: 100,200,400; threads and memory: 256].
+    /// Vertices along a side of the sheets [default: 128,512,1024; contact: 100,200,400, of `twirl` only; threads and memory: 256].
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(2..=4096))]
     pub(crate) sizes: Vec<u32>,
     /// Scenes that `contact` measures.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::body;
-use crate::collision::{Closest, Collider, Surface, is_beyond};
+use crate::collision::{Closest, Collider, Pair, Surface, is_beyond};
 use crate::energy::shape_matching::{self, Matching};
 use crate::energy::{self, Site, Term, buckling, dihedral, neo_hookean};
 use crate::force::Wind;
@@ -242,6 +242,14 @@ impl Model {
             return self.thickness;
         }
         self.thickness.min(REST_SHARE * rules.distance::<FIRST>(self, pair))
+    }
+
+    /// The same for either kind of pair.
+    pub fn kept_apart(&self, pair: Pair) -> f64 {
+        match pair {
+            Pair::VertexTriangle(vertices) => self.pair_thickness::<1>(vertices),
+            Pair::EdgeEdge(vertices) => self.pair_thickness::<2>(vertices),
+        }
     }
 
     /// The cloth that a vertex belongs to.

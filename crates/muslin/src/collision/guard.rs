@@ -145,7 +145,7 @@ pub(super) fn gap_along(n: Vec3<f64>, x: &[Vec3<f64>; 4], first_count: usize) ->
 
 /// How far the first `first_count` of four points are above all others along each axis, and below them; exact in sign.
 #[inline]
-pub(crate) fn axis_gaps(points: &[Vec3<f64>; 4], first_count: usize) -> (Vec3<f64>, Vec3<f64>) {
+fn axis_gaps(points: &[Vec3<f64>; 4], first_count: usize) -> (Vec3<f64>, Vec3<f64>) {
     let bounds = |points: &[Vec3<f64>]| {
         points[1..].iter().fold((points[0], points[0]), |(low, high), p| {
             let least = |x: f64, y: f64| if y < x { y } else { x };

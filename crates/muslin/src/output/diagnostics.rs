@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::collision::{Pair, Surface};
+use crate::collision::Surface;
 use crate::math::Vec3;
 use crate::model::Model;
 use crate::state::State;
@@ -85,14 +85,6 @@ pub(crate) fn edge_strain(x: &[Vec3<f64>], [a, b]: [u32; 2], rest: f64) -> f64 {
     ((x[b as usize] - x[a as usize]).norm() / rest - 1.0).abs()
 }
 
-/// How far a pair is kept apart, in m.
-pub(super) fn kept_apart(model: &Model, pair: Pair) -> f64 {
-    match pair {
-        Pair::VertexTriangle(pair) => model.pair_thickness::<1>(pair),
-        Pair::EdgeEdge(pair) => model.pair_thickness::<2>(pair),
-    }
-}
-
 fn intersections(model: &Model, state: &State) -> usize {
     // A scene without meshes is only counted where cloth is kept from cloth.
     let self_contact = model.self_contact.is_some() || model.bodies.is_empty();
@@ -111,6 +103,9 @@ impl Gaps {
     /// What touches is left at the thickness to within the rounding of single precision, in m.
     const TOUCHING: f64 = 1e-5;
 
+    /// In thicknesses. Pairs farther apart are many, and of no interest.
+    const REACH: f64 = 2.0;
+
     fn add(&mut self, gap: f64) {
         self.contacts += usize::from(gap <= Self::TOUCHING);
         self.least = self.least.min(gap);
@@ -127,16 +122,15 @@ impl Gaps {
 
     /// Cloth with cloth, with itself and with meshes.
     fn add_pairs(&mut self, model: &Model, state: &State) {
-        /// In thicknesses. Pairs farther apart are many, and of no interest.
-        const REACH: f64 = 2.0;
         if model.self_contact.is_none() && model.bodies.is_empty() {
             return;
         }
         // Nothing is kept farther apart than the thickness, so what is farther away than that and the gap of some pair is not the nearest.
-        let some = Self::of_some(model, state).least.clamp(0.0, (REACH - 1.0) * model.thickness);
+        let some = Self::of_some(model, state).least.clamp(0.0, (Self::REACH - 1.0) * model.thickness);
+        // Farther than what touches: only what is nearer than the reach is found.
         let reach = model.thickness + some + 2.0 * Self::TOUCHING;
         model.for_each_near((&state.positions, state.time), reach, |pair, distance| {
-            self.add(distance - kept_apart(model, pair));
+            self.add(distance - model.kept_apart(pair));
         });
     }
 
@@ -146,8 +140,8 @@ impl Gaps {
         let mut gaps = Self { contacts: 0, least: f64::INFINITY };
         if model.self_contact.is_some() && model.triangles.len() > 8 * SOME {
             let surface = Surface::new(model.triangles[..SOME].to_vec(), state.positions.len());
-            let add = |pair, distance| gaps.add(distance - kept_apart(model, pair));
-            surface.for_each_near(&state.positions, 2.0 * model.thickness, |_, _| true, add);
+            let add = |pair, distance| gaps.add(distance - model.kept_apart(pair));
+            surface.for_each_near(&state.positions, Self::REACH * model.thickness, |_, _| true, add);
         }
         gaps
     }

@@ -1,6 +1,6 @@
 //! A number for every vertex, to paint a cloth with; vertices in the model's order.
 
-use super::diagnostics::{edge_strain, kept_apart};
+use super::diagnostics::edge_strain;
 use crate::collision::Pair;
 use crate::model::Model;
 use crate::state::State;
@@ -42,7 +42,7 @@ pub fn gap(model: &Model, state: &State, out: &mut Vec<f32>) {
         return;
     }
     model.for_each_near((&state.positions, state.time), model.thickness + farthest, |pair, distance| {
-        let kept = kept_apart(model, pair);
+        let kept = model.kept_apart(pair);
         let (Pair::VertexTriangle(vertices) | Pair::EdgeEdge(vertices)) = pair;
         for v in vertices {
             if let Some(least) = out.get_mut(v as usize) {

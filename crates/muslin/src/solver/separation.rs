@@ -486,13 +486,7 @@ impl Separation {
         let model = context.model;
         // How near they have to come, and what neighbours within a cloth may come nearer than others.
         let distance = model.thickness + 16.0 * self.margin;
-        let leave = |pair: Pair| {
-            let own = match pair {
-                Pair::VertexTriangle(vertices) => model.pair_thickness::<1>(vertices),
-                Pair::EdgeEdge(vertices) => model.pair_thickness::<2>(vertices),
-            };
-            model.thickness - own.max(LEAST_THICKNESS * model.thickness)
-        };
+        let leave = |pair: Pair| model.thickness - model.kept_apart(pair).max(LEAST_THICKNESS * model.thickness);
         let asked = Asked { distance, leave: self.is_fine.then_some(&leave) };
         self.neighborhood.look(context.team, context.threads, (&self.start, &self.end), &asked);
         self.has_looked = true;
