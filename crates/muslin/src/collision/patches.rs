@@ -6,7 +6,7 @@ use super::proximity::is_whole;
 use crate::math::Vec3;
 
 /// Triangles in a patch, at most.
-pub(super) const PATCH: usize = 32;
+pub(super) const PATCH: usize = 40;
 
 /// Vertices of a patch, at most: few enough for a byte.
 pub(super) const MEMBERS: usize = 3 * PATCH;

@@ -13,19 +13,8 @@
 //!
 //! # What pulls them apart
 //!
-//! Surfaces cut in a contour, which gets shorter [Volino, Magnenat-Thalmann 2006, *Resolving surface collisions through intersection contour
-//! minimization*]. One corner of it is where an edge along the unit vector E crosses a triangle with unit normal N, at p. From there the
-//! contour goes on through each triangle at that edge, along the unit vectors R₁ and R₂ (one alone at a border), R = R₁ + R₂.
-//! Let the edge move by d against the triangle. The point of the edge that is in the plane is then
-//!
-//! ```text
-//! p' = p + d − E (N·d)/(N·E)        so the contour gets longer by    −R·(p' − p) = −G·d,    G = R − N (R·E)/(N·E)
-//! ```
-//!
-//! and along G it shrinks fastest. (That N and R turn when the vertices of an edge move differently is left out.) Where the contour runs
-//! straight through, R = 0, and where it ends at a border or bends, it does not: a corner that pokes through is drawn back, a bulge flattened.
-//!
-//! The edge is moved against the triangle along G/‖G‖ by [`PACE`]·‖G‖/√(‖G‖² + [`SOFT`]²) at most, split by the inverse masses as contact is, so
+//! Surfaces cut in contours. Each is drawn out one way, with all of its corners: [`contour`](super::contour) finds it. At a corner, where an edge
+//! crosses a triangle, the edge is moved against the triangle by [`PACE`] at most, split by the inverse masses as contact is, so
 //! that momentum is kept. It is moved together with where it was: untangling makes no velocity. What would go the other way in the substep is
 //! stopped, as at a wall.
 //!
@@ -34,6 +23,7 @@
 //! All of this is serial, and takes memory anew in every substep; both end with the tangle.
 
 use super::StepError;
+use super::contour::{Contours, Crossing};
 use crate::collision::{Candidates, Pair, Surface, extent, for_each_intersection, is_certified};
 use crate::math::Vec3;
 use crate::model::Model;
@@ -44,12 +34,6 @@ const RINGS: usize = 2;
 /// How far an edge is moved against a triangle in a substep, in edges: at most, and in a second.
 const PACE: f64 = 0.25;
 const PACE_A_SECOND: f64 = 30.0;
-
-/// Gradients below this are followed more slowly.
-const SOFT: f64 = 0.1;
-
-/// The sine of an edge and a triangle below which the triangle's normal is the direction, whatever the contour does.
-const GRAZING: f64 = 0.05;
 
 /// Passes over the crossings in a substep.
 const PASSES: usize = 3;
@@ -78,56 +62,11 @@ pub(super) struct Tangle {
     /// Triangles with a vertex in V.
     suspects: Vec<u32>,
     crossings: Vec<Crossing>,
-    corners: Vec<Corner>,
+    contours: Contours,
     /// The pairs that are not exempt.
     held: Candidates,
     rounded: Vec<Vec3<f64>>,
     few: Vec<[u32; 3]>,
-}
-
-/// An edge through a triangle, or a vertex on one.
-#[derive(Clone, Copy, Debug)]
-struct Crossing {
-    /// The ends of the edge, and the corners of the triangle.
-    vertices: [u32; 5],
-    /// Where they cross: those of the edge sum to 1, those of the triangle to −1.
-    weights: [f64; 5],
-    /// G/‖G‖.
-    direction: Vec3<f64>,
-    /// How far to move, as a part of the pace.
-    share: f64,
-}
-
-impl Crossing {
-    fn along(&self, vectors: &[Vec3<f64>]) -> f64 {
-        let sum =
-            self.vertices.iter().zip(&self.weights).fold(Vec3::ZERO, |sum, (&v, &b)| sum + vectors[v as usize] * b);
-        self.direction.dot(sum)
-    }
-
-    /// Moves the one against the other by `length`, in m.
-    fn pull(&self, w: &[f64], vectors: &mut [Vec3<f64>], length: f64) {
-        let inertia: f64 = self.vertices.iter().zip(&self.weights).map(|(&v, &b)| w[v as usize] * b * b).sum();
-        if inertia > 0.0 {
-            let impulse = self.direction * (length / inertia);
-            for (&v, &b) in self.vertices.iter().zip(&self.weights) {
-                vectors[v as usize] += impulse * (w[v as usize] * b);
-            }
-        }
-    }
-}
-
-/// A corner of the contour, seen from one of the triangles at its edge.
-#[derive(Clone, Copy, Debug)]
-struct Corner {
-    edge: [u32; 2],
-    triangle: [u32; 3],
-    /// Where on the edge, from the first end on.
-    part: f64,
-    /// Weights of the corners of the triangle.
-    inside: [f64; 3],
-    /// R₁ or R₂.
-    onward: Vec3<f64>,
 }
 
 impl Tangle {
@@ -269,7 +208,14 @@ impl Tangle {
         self.crossings.clear();
         if !self.is_free {
             self.mark(model, x.len());
-            self.find_crossings(model, x);
+            self.contours.find(all, &self.cuts, x, &mut self.crossings);
+            self.crossings.extend(self.touches.iter().filter_map(|pair| match *pair {
+                Pair::VertexTriangle(vertices) => {
+                    let [v, a, ..] = vertices;
+                    Some(Crossing::of_touch(x, vertices, model.object_of(v) >= model.object_of(a)))
+                }
+                Pair::EdgeEdge(_) => None,
+            }));
         }
     }
 
@@ -318,34 +264,6 @@ impl Tangle {
         let is_suspect = |t: &u32| all[*t as usize].iter().any(|&v| marks[v as usize]);
         self.suspects.extend((0..all.len() as u32).filter(is_suspect));
     }
-
-    /// Where edges cross triangles, and which way the contour shrinks there.
-    fn find_crossings(&mut self, model: &Model, x: &[Vec3<f64>]) {
-        let all = model.surface_triangles();
-        self.corners.clear();
-        for &[s, t] in &self.cuts {
-            let [s, t] = [all[s as usize], all[t as usize]];
-            self.corners.extend((0..3).filter_map(|k| corner(x, s, k, t)));
-            self.corners.extend((0..3).filter_map(|k| corner(x, t, k, s)));
-        }
-        self.corners.sort_unstable_by_key(|corner| (corner.edge, corner.triangle));
-        let same = |a: &Corner, b: &Corner| a.edge == b.edge && a.triangle == b.triangle;
-        for group in self.corners.chunk_by(same) {
-            let onward = group.iter().fold(Vec3::ZERO, |sum, corner| sum + corner.onward);
-            self.crossings.extend(crossing(x, &group[0], onward));
-        }
-        for pair in &self.touches {
-            if let Pair::VertexTriangle([v, a, b, c]) = *pair {
-                let [p, q, r] = [a, b, c].map(|v| x[v as usize]);
-                let normal = (q - p).cross(r - p).normalized_or_zero();
-                let sign = if model.object_of(v) < model.object_of(a) { -1.0 } else { 1.0 };
-                let inside = barycentric(x[v as usize], [p, q, r]);
-                let weights = [1.0, 0.0, -inside[0], -inside[1], -inside[2]];
-                let direction = normal * sign;
-                self.crossings.push(Crossing { vertices: [v, v, a, b, c], weights, direction, share: 1.0 });
-            }
-        }
-    }
 }
 
 /// The vertices of a pair, and how many are the first's.
@@ -362,159 +280,4 @@ fn root(parts: &[u32], mut vertex: u32) -> u32 {
         vertex = parts[vertex as usize];
     }
     vertex
-}
-
-/// Weights of the corners of a triangle that make a point of its plane.
-fn barycentric(p: Vec3<f64>, [a, b, c]: [Vec3<f64>; 3]) -> [f64; 3] {
-    let n = (b - a).cross(c - a);
-    let of = |from: Vec3<f64>, to: Vec3<f64>| (to - from).cross(p - from).dot(n) / n.norm_squared();
-    [of(b, c), of(c, a), of(a, b)]
-}
-
-/// The corner of the contour where edge `k` of triangle `s` passes through `t`, if it does.
-fn corner(x: &[Vec3<f64>], s: [u32; 3], k: usize, t: [u32; 3]) -> Option<Corner> {
-    let (mut edge, opposite) = ([s[k], s[(k + 1) % 3]], s[(k + 2) % 3]);
-    edge.sort_unstable(); // it is found from both its triangles
-    if edge.iter().any(|v| t.contains(v)) {
-        return None;
-    }
-    let at = |v: u32| x[v as usize];
-    let ([a, b], [p, q, r]) = (edge.map(at), t.map(at));
-    let n = (q - p).cross(r - p);
-    let (above, below) = (n.dot(a - p), n.dot(b - p));
-    if (above >= 0.0) == (below >= 0.0) {
-        return None;
-    }
-    let part = above / (above - below);
-    let point = a + (b - a) * part;
-    let inside = barycentric(point, [p, q, r]);
-    // Rounding may put what is on a side of a triangle into neither of the two there.
-    if inside.iter().any(|weight| *weight < -1e-9) {
-        return None;
-    }
-    let e = (b - a).normalized_or_zero();
-    let arm = at(opposite) - a;
-    let inward = arm - e * e.dot(arm);
-    let line = n.cross(e.cross(inward)).normalized_or_zero();
-    let onward = if line.dot(inward) < 0.0 { -line } else { line };
-    Some(Corner { edge, triangle: t, part, inside, onward })
-}
-
-/// The way in which the contour shrinks at a corner of it, if that is known.
-fn crossing(x: &[Vec3<f64>], corner: &Corner, onward: Vec3<f64>) -> Option<Crossing> {
-    let at = |v: u32| x[v as usize];
-    let ([a, b], [p, q, r]) = (corner.edge.map(at), corner.triangle.map(at));
-    let (e, n) = ((b - a).normalized_or_zero(), (q - p).cross(r - p).normalized_or_zero());
-    let sine = e.dot(n);
-    let sine = if sine.abs() < GRAZING { GRAZING.copysign(sine) } else { sine };
-    let gradient = onward - n * (onward.dot(e) / sine);
-    let length = gradient.norm();
-    let share = length / (length * length + SOFT * SOFT).sqrt();
-    let [c, d] = corner.edge;
-    let [f, g, h] = corner.triangle;
-    let [u, v, w] = corner.inside;
-    (length > 0.0).then(|| Crossing {
-        vertices: [c, d, f, g, h],
-        weights: [1.0 - corner.part, corner.part, -u, -v, -w],
-        direction: gradient * (1.0 / length),
-        share,
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A triangle that dips through a large one with its corner 0: the contour between the two edges there.
-    const DIPPED: [[u32; 3]; 2] = [[0, 1, 2], [3, 4, 5]];
-
-    fn dipped(depth: f64) -> Vec<Vec3<f64>> {
-        let v = Vec3::new;
-        vec![
-            v(0.1, -depth, 0.02),
-            v(0.6, 1.0, 0.1),
-            v(-0.5, 0.9, 0.2),
-            v(-3.0, 0.0, -2.0),
-            v(0.0, 0.0, 4.0),
-            v(3.0, 0.0, -2.0),
-        ]
-    }
-
-    fn contour(x: &[Vec3<f64>]) -> f64 {
-        let [s, t] = DIPPED;
-        let points: Vec<_> = (0..3).filter_map(|k| corner(x, s, k, t)).map(|c| at_edge(x, &c)).collect();
-        assert_eq!(points.len(), 2, "the contour has two ends");
-        (points[1] - points[0]).norm()
-    }
-
-    fn at_edge(x: &[Vec3<f64>], corner: &Corner) -> Vec3<f64> {
-        let [a, b] = corner.edge.map(|v| x[v as usize]);
-        a + (b - a) * corner.part
-    }
-
-    /// G of one end against the length after a move of the whole edge, by differences. The other end stays where it is on its edge, so only the
-    /// far corner of the moved edge is moved along.
-    #[test]
-    fn the_gradient_is_that_of_the_length() {
-        let x = dipped(0.2);
-        let [s, t] = DIPPED;
-        let ends: Vec<Corner> = (0..3).filter_map(|k| corner(&x, s, k, t)).collect();
-        let (end, fixed) = (&ends[0], at_edge(&x, &ends[1]));
-        let found = crossing(&x, end, end.onward).expect("a gradient");
-        let length = |d: Vec3<f64>| {
-            let mut moved = x.clone();
-            end.edge.iter().for_each(|&v| moved[v as usize] += d);
-            let k = (0..3).find(|&k| corner(&moved, s, k, t).is_some_and(|c| c.edge == end.edge));
-            let c = corner(&moved, s, k.expect("it still crosses"), t).expect("it still crosses");
-            (at_edge(&moved, &c) - fixed).norm()
-        };
-        let h = 1e-6;
-        let axes = [Vec3::new(1.0, 0.0, 0.0), Vec3::new(0.0, 1.0, 0.0), Vec3::new(0.0, 0.0, 1.0)];
-        let slope = axes.map(|axis| (length(axis * h) - length(axis * -h)) / (2.0 * h));
-        let slope = Vec3::from(slope);
-        let gradient = found.direction * (-slope.norm());
-        assert!((slope - gradient).norm() < 1e-8, "{slope:?} is not along {gradient:?}");
-        assert!(found.share > 0.9, "a border counts in full: {}", found.share);
-    }
-
-    #[test]
-    fn momentum_is_kept_and_held_vertices_stay() {
-        let x = dipped(0.2);
-        let [s, t] = DIPPED;
-        let corner = (0..3).find_map(|k| corner(&x, s, k, t)).expect("it crosses");
-        let crossing = crossing(&x, &corner, corner.onward).expect("a gradient");
-        let w = [1.0, 2.0, 3.0, 0.0, 0.5, 4.0];
-        let mut moves = vec![Vec3::ZERO; 6];
-        crossing.pull(&w, &mut moves, 0.01);
-        assert!((crossing.along(&moves) - 0.01).abs() < 1e-15, "the move that was asked for");
-        assert_eq!(moves[3], Vec3::ZERO, "held");
-        // Σ m Δx of those that move, the held one taking the rest.
-        let free: f64 = (0..6).filter(|&v| w[v] > 0.0).map(|v| crossing.direction.dot(moves[v]) / w[v]).sum();
-        let held: f64 =
-            crossing.vertices.iter().zip(&crossing.weights).filter(|(v, _)| **v == 3).map(|(_, b)| *b).sum();
-        let impulse: f64 =
-            0.01 / crossing.vertices.iter().zip(&crossing.weights).map(|(v, b)| w[*v as usize] * b * b).sum::<f64>();
-        assert!((free + held * impulse).abs() < 1e-12, "{free} {held}");
-    }
-
-    /// Following G frees the dipped corner, however deep it is.
-    #[test]
-    fn the_contour_shrinks_until_it_is_gone() {
-        let [s, t] = DIPPED;
-        let mut x = dipped(0.2);
-        let w = [1.0, 1.0, 1.0, 0.0, 0.0, 0.0];
-        let mut last = contour(&x);
-        for step in 0..100 {
-            let ends: Vec<Corner> = (0..3).filter_map(|k| corner(&x, s, k, t)).collect();
-            if ends.is_empty() {
-                assert!(step > 5, "gone after {step} steps");
-                return;
-            }
-            assert!(contour(&x) <= last, "step {step}");
-            last = contour(&x);
-            let crossings: Vec<_> = ends.iter().filter_map(|c| crossing(&x, c, c.onward)).collect();
-            crossings.iter().for_each(|c| c.pull(&w, &mut x, 0.02 * c.share));
-        }
-        panic!("still there, {last} m long");
-    }
 }
