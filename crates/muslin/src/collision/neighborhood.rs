@@ -95,8 +95,7 @@ pub struct Neighborhood {
     spare: Vec<Block>,
     overlaps: Vec<[u32; 2]>,
     missing: Vec<[u32; 2]>,
-    /// Where the step at hand begins, and where it was to end.
-    start: Vec<Vec3<f64>>,
+    /// Where the step at hand was to end.
     end: Vec<Vec3<f64>>,
     /// The step in single precision.
     points: Points,
@@ -135,7 +134,6 @@ impl Neighborhood {
             spare: Vec::new(),
             overlaps: Vec::new(),
             missing: Vec::new(),
-            start: Vec::new(),
             end: Vec::new(),
             points: Points::default(),
             parts: std::array::from_fn(|_| Mutex::default()),
@@ -159,10 +157,24 @@ impl Neighborhood {
     }
 
     /// Finds every pair that may come as near as is asked while vertices move from `start` to `end`, which have to be finite.
-    ///
-    /// A step that begins where the last one did is the same step with another end: pairs that were found for that are kept.
-    pub fn look(&mut self, team: &Team, threads: usize, (start, end): (&[Vec3<f64>], &[Vec3<f64>]), asked: &Asked<'_>) {
-        let is_same = self.start == start;
+    pub fn look(&mut self, team: &Team, threads: usize, step: (&[Vec3<f64>], &[Vec3<f64>]), asked: &Asked<'_>) {
+        self.look_at(team, threads, step, asked, false);
+    }
+
+    /// The same for a step that begins where the last one did, with another end: pairs that were found for that are kept.
+    pub fn look_again(&mut self, team: &Team, threads: usize, step: (&[Vec3<f64>], &[Vec3<f64>]), asked: &Asked<'_>) {
+        self.look_at(team, threads, step, asked, true);
+    }
+
+    fn look_at(
+        &mut self,
+        team: &Team,
+        threads: usize,
+        (start, end): (&[Vec3<f64>], &[Vec3<f64>]),
+        asked: &Asked<'_>,
+        is_same: bool,
+    ) {
+        let is_same = is_same && self.end.len() == start.len();
         self.take_over(team, threads, start, end, is_same);
         self.follow(team, threads, asked.distance);
         let has_left = |(drift, larger): (&Drift, &Aabb)| !larger.contains(&drift.around);
@@ -175,27 +187,24 @@ impl Neighborhood {
 
     /// Takes over the step at hand; what a vertex has strayed from the last one is kept.
     fn take_over(&mut self, team: &Team, threads: usize, start: &[Vec3<f64>], end: &[Vec3<f64>], is_same: bool) {
-        if self.start.len() != start.len() {
+        if self.end.len() != start.len() {
             // The first step, or other things: there is nothing to pay for.
-            self.start.clear();
-            self.start.extend_from_slice(start);
-            self.end.clone_from(&self.start);
+            self.end.clear();
+            self.end.extend_from_slice(start);
         }
         self.points.resize(start.len(), team);
         let length = start.len().div_ceil(PARTS).max(1);
+        debug_assert!(!is_same || self.points.are_at(start), "the same start");
         let origin = if is_same { self.points.origin() } else { self.points.move_origin(start) };
-        let starts = hand_out(self.start.chunks_mut(length).zip(self.end.chunks_mut(length)));
+        let ends = hand_out(self.end.chunks_mut(length));
         let points = hand_out(self.points.chunks_mut(length));
         team.run(threads, |worker: &Worker<'_>| {
             for part in worker.share_pieces(PARTS) {
                 let from = (part * length).min(start.len());
                 let (start, end) = (&start[from..], &end[from..]);
-                let Some((own_start, own_end)) = take(&starts[part]) else { continue };
+                let Some(own_end) = take(&ends[part]) else { continue };
                 if let Some(points) = take(&points[part]) {
                     points.set(origin, (start, end), own_end, is_same);
-                }
-                if !is_same {
-                    own_start.copy_from_slice(&start[..own_start.len()]);
                 }
                 own_end.copy_from_slice(&end[..own_end.len()]);
             }
@@ -211,7 +220,8 @@ impl Neighborhood {
         team.run(threads, |worker: &Worker<'_>| {
             for part in worker.share_pieces(PARTS) {
                 for (i, drift) in take(&runs[part]).into_iter().flatten().enumerate() {
-                    *drift = Drift::of(patches.members_of((part * length + i) as u32), points, distance);
+                    let members = patches.members_of((part * length + i) as u32);
+                    *drift = Drift::after(drift, members, points, distance);
                 }
             }
         });
@@ -482,7 +492,11 @@ mod tests {
         let ends = if stray > 0.0 { vec![1, 2] } else { vec![1] };
         for (step, salt) in (0..60).flat_map(|step| ends.iter().map(move |salt| (step, *salt))) {
             let (start, end) = (strayed(step, 77), strayed(step + 1, salt));
-            all.look(&team, 2, (&start, &end), &asked);
+            if salt == 1 {
+                all.look(&team, 2, (&start, &end), &asked);
+            } else {
+                all.look_again(&team, 2, (&start, &end), &asked);
+            }
             finds += all.parts.iter_mut().map(|part| part.get_mut().unwrap().renewed).sum::<usize>();
             let mut active: Vec<(bool, [u32; 4])> =
                 all.active.vertex_triangle.iter().map(|pair| (true, *pair)).collect();

@@ -44,6 +44,8 @@ pub(super) struct Points {
     /// The last number is at least the square of how far from where it was to go a vertex is now, in m².
     moves: Vec<f32x4>,
     origin: Vec3<f64>,
+    /// What places seen from the last origin are to be moved by, in m.
+    shift: Vec3<f32>,
     /// Only if the processor has AVX2.
     is_wide: bool,
 }
@@ -77,12 +79,24 @@ impl Points {
     pub(super) fn move_origin(&mut self, x: &[Vec3<f64>]) -> Vec3<f64> {
         const STRIDE: usize = 32;
         let sum = x.iter().step_by(STRIDE).fold(Vec3::ZERO, |sum, x| sum + *x);
-        self.origin = sum * (1.0 / x.len().div_ceil(STRIDE).max(1) as f64);
-        self.origin
+        let origin = sum * (1.0 / x.len().div_ceil(STRIDE).max(1) as f64);
+        self.shift = (self.origin - origin).cast();
+        self.origin = origin;
+        origin
     }
 
     pub(super) fn origin(&self) -> Vec3<f64> {
         self.origin
+    }
+
+    /// Whether the places are these.
+    pub(super) fn are_at(&self, x: &[Vec3<f64>]) -> bool {
+        self.places.iter().zip(x).all(|(place, x)| *place == narrow(*x - self.origin, 0.0))
+    }
+
+    /// What places seen from the origin before the last are to be moved by, in m, about.
+    pub(super) fn shift(&self) -> Vec3<f32> {
+        self.shift
     }
 
     /// In runs of so many.

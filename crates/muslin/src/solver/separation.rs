@@ -62,7 +62,7 @@ pub(super) struct Separation {
     pub(super) start: Vec<Vec3<f64>>,
     /// Positions at its end, in m, which [`push`](Self::push) and [`hold`](Self::hold) change.
     pub(super) end: Vec<Vec3<f64>>,
-    /// Whether pairs were looked for on the way from this start to an end like this one.
+    /// Whether pairs were looked for on a way from this start.
     has_looked: bool,
     /// How far the vertices of cloths are moved when they are stored, in m.
     margin: f64,
@@ -488,7 +488,12 @@ impl Separation {
         let distance = model.thickness + 16.0 * self.margin;
         let leave = |pair: Pair| model.thickness - model.kept_apart(pair).max(LEAST_THICKNESS * model.thickness);
         let asked = Asked { distance, leave: self.is_fine.then_some(&leave) };
-        self.neighborhood.look(context.team, context.threads, (&self.start, &self.end), &asked);
+        let (team, threads, step) = (context.team, context.threads, (&self.start[..], &self.end[..]));
+        if self.has_looked {
+            self.neighborhood.look_again(team, threads, step, &asked);
+        } else {
+            self.neighborhood.look(team, threads, step, &asked);
+        }
         self.has_looked = true;
         self.normals.clear();
         self.leave_out_exempt();

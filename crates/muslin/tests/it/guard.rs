@@ -66,7 +66,7 @@ impl World {
 
     /// The same for another end.
     fn look_again(&self, neighborhood: &mut Neighborhood, start: &[Vec3<f64>], end: &[Vec3<f64>]) {
-        neighborhood.look(&Team::solo(), 1, (start, end), &Asked::of_all(1e-6));
+        neighborhood.look_again(&Team::solo(), 1, (start, end), &Asked::of_all(1e-6));
     }
 }
 

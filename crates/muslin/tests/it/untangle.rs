@@ -123,6 +123,36 @@ fn a_corner_through_cloth_is_drawn_back_with_any_solver() {
     }
 }
 
+/// A sheet that stands across a level one, from border to border or beyond it, with less than a half of it below: that comes up again, with any solver
+/// and a little aside too.
+#[test]
+fn sheets_that_cross_from_border_to_border_come_apart() {
+    for (solver, shift) in SOLVERS.into_iter().zip([0.0, 0.003, 0.006, 0.009]) {
+        for width in [0.5, 1.4] {
+            let what = format!("{solver}, {width} m wide");
+            let head = head(solver);
+            let cells = if width < 1.0 { 8 } else { 20 };
+            let text = format!(
+                r#"{head}
+                [[cloth]]
+                name = "level"
+                grid = {{ size = [1, 1], cells = [16, 16] }}
+                pins = [{{ select = "corners" }}]
+                [[cloth]]
+                name = "across"
+                grid = {{ size = [{width}, 0.4], cells = [{cells}, 7] }}
+                rotate = [70, 7, 0]
+                translate = [{:?}, 0.08, 0.021]
+                "#,
+                0.013 + shift
+            );
+            let mut simulation = simulation_on(&text, 1);
+            let frame = untangle(&mut simulation, &what);
+            assert!(frame <= 30, "{what}: free in frame {frame}");
+        }
+    }
+}
+
 #[test]
 fn a_corner_in_a_mesh_is_drawn_out() {
     let ball = sphere(0.25, 3);
