@@ -221,8 +221,14 @@ impl Worker<'_> {
     /// This thread's part of `items`: contiguous, disjoint from the others', together the whole.
     #[inline]
     pub fn share(&self, items: Range<usize>) -> Range<usize> {
+        self.share_from(SHARE_MIN, items)
+    }
+
+    /// The same of items that are worth to be shared from so many on.
+    #[inline]
+    pub fn share_from(&self, least: usize, items: Range<usize>) -> Range<usize> {
         let (length, size) = (items.len(), self.barrier.size);
-        if length < SHARE_MIN {
+        if length < least {
             return if self.index == 0 { items } else { items.end..items.end };
         }
         let cut = |k: usize| items.start + length * k / size;

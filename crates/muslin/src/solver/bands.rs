@@ -26,6 +26,8 @@ use crate::topology::{Adjacency, color};
 
 /// Distances that are listed together.
 const GROUP: usize = 8;
+/// Groups of a list that are worth to be shared.
+const FEW_GROUPS: usize = 16;
 /// Sweeps in a round of [`Bands::hold`], and rounds at most.
 const SWEEPS: usize = 4;
 const ROUNDS: usize = 32;
@@ -111,6 +113,11 @@ impl<R: Bundled> Bands<R> {
         self.spots.len() / GROUP
     }
 
+    /// This thread's part of all groups: of each colour those that it sweeps over, so that threads keep to their part of the cloth.
+    fn share<'a>(&'a self, worker: &'a Worker<'_>) -> impl Iterator<Item = usize> + 'a {
+        self.colors.iter().flat_map(|color| worker.share(color.clone()))
+    }
+
     /// The vertices of a group.
     fn vertices_of(&self, group: usize) -> impl Iterator<Item = u32> {
         self.spots[group * GROUP..][..GROUP].iter().flatten().map(|spot| spot.index())
@@ -150,7 +157,7 @@ impl<R: Bundled> Bands<R> {
         held.check(self);
         let mark = |group: usize| held.moved.set(group, 1);
         // What a hold in vain has left would make the lists of this one longer, and its bits others.
-        worker.share(0..self.group_count()).for_each(|group| held.moved.set(group, 0));
+        self.share(worker).for_each(|group| held.moved.set(group, 0));
         if worker.leads() {
             held.worst.iter().for_each(|worst| worst.store(0, Ordering::Relaxed));
         }
@@ -160,7 +167,9 @@ impl<R: Bundled> Bands<R> {
             self.find_changed(worker, held);
             let changed = |color: usize| {
                 let first = if color == 0 { 0 } else { held.ends.get(color - 1) as usize };
-                worker.share(first..held.ends.get(color) as usize).map(|i| held.changed.get(i) as usize)
+                worker
+                    .share_from(FEW_GROUPS, first..held.ends.get(color) as usize)
+                    .map(|i| held.changed.get(i) as usize)
             };
             // SAFETY: checked; those in the list are groups of these bands.
             let beyond = unsafe { self.beyond((0..self.colors.len()).flat_map(changed), ends) };
@@ -185,12 +194,16 @@ impl<R: Bundled> Bands<R> {
 
     /// Lists all groups with a vertex that was moved since the last list, in their order; ends with the team at a barrier.
     fn find_changed(&self, worker: &Worker<'_>, held: &Held<'_>) {
-        for group in worker.share(0..self.group_count()) {
+        for group in self.share(worker) {
             if held.moved.get(group) != 0 {
                 held.moved.set(group, 0);
                 for vertex in self.vertices_of(group) {
                     for &near in held.groups.of(vertex) {
-                        held.is_near[near as usize].store(1, Ordering::Relaxed);
+                        // What is written again and again is taken from the other cores again and again.
+                        let is_near = &held.is_near[near as usize];
+                        if is_near.load(Ordering::Relaxed) == 0 {
+                            is_near.store(1, Ordering::Relaxed);
+                        }
                     }
                 }
             }
