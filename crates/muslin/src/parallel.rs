@@ -126,6 +126,12 @@ impl Team {
         self.size
     }
 
+    /// Runs what is inlined into it, with the instructions of the widest registers that are to be used.
+    #[inline(always)]
+    pub(crate) fn compiled<T>(&self, work: impl FnOnce() -> T) -> T {
+        compiled(self.is_wide, work)
+    }
+
     /// Does some work that runs the team with `active` threads again and again on one of them, so that this need not be woken each time, nor the caller.
     pub(crate) fn host<T: Send>(&self, active: usize, work: impl FnOnce() -> T + Send) -> T {
         match &self.pool {
@@ -192,6 +198,18 @@ pub(crate) fn with_avx2<T>(work: impl FnOnce() -> T) -> T {
     work()
 }
 
+/// Runs what is inlined into it, with the instructions of AVX2 if `is_wide`, which a team says.
+#[inline(always)]
+fn compiled<T>(is_wide: bool, work: impl FnOnce() -> T) -> T {
+    #[cfg(target_arch = "x86_64")]
+    if is_wide {
+        // SAFETY: the processor has AVX2.
+        return unsafe { with_avx2(work) };
+    }
+    let _ = is_wide;
+    work()
+}
+
 /// Below this many items a sweep is not worth sharing: a barrier costs about as much.
 const SHARE_MIN: usize = 64;
 
@@ -210,12 +228,7 @@ impl Worker<'_> {
     /// Runs what is inlined into it, with the instructions for such registers where they are to be used.
     #[inline(always)]
     pub(crate) fn compiled<T>(&self, work: impl FnOnce() -> T) -> T {
-        #[cfg(target_arch = "x86_64")]
-        if self.is_wide {
-            // SAFETY: the processor has AVX2.
-            return unsafe { with_avx2(work) };
-        }
-        work()
+        compiled(self.is_wide, work)
     }
 
     /// This thread's part of `items`: contiguous, disjoint from the others', together the whole.

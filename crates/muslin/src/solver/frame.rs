@@ -168,10 +168,19 @@ impl<R: Real> Frame<R> {
         substep: usize,
     ) -> Result<(), StepError> {
         separation.lead(context.model, self.script.time_after(substep));
-        separation.end.clear();
-        separation.end.extend(self.particles.iter().zip(&self.origins).map(|(u, origin)| *origin + u.xyz().cast()));
-        separation.inverse_masses.clear();
-        separation.inverse_masses.extend(self.particles.iter().map(|u| u.inverse_mass().to_f64()));
+        let ends = &mut *separation;
+        context.team.compiled(
+            #[inline(always)]
+            || {
+                ends.end.resize(self.particles.len(), Vec3::ZERO);
+                ends.inverse_masses.resize(self.particles.len(), 0.0);
+                let all = ends.end.iter_mut().zip(&mut ends.inverse_masses);
+                for ((y, w), (u, origin)) in all.zip(self.particles.iter().zip(&self.origins)) {
+                    *y = *origin + u.xyz().cast();
+                    *w = u.inverse_mass().to_f64();
+                }
+            },
+        );
         separation.push(context, self.script.obstacles(substep), step);
         if !separation.touched().is_empty() {
             self.take_push(separation, context, step, substep);
