@@ -294,12 +294,14 @@ impl Joints {
         self.is_twisted.resize(count, false);
     }
 
-    /// The root, and whether the sides are exchanged.
-    fn find(&self, cut: u32) -> (u32, bool) {
+    /// The root, and whether the sides are exchanged. Ways are made shorter as they are walked: a contour may be long.
+    fn find(&mut self, cut: u32) -> (u32, bool) {
         let (mut at, mut is_turned) = (cut, false);
         while self.up[at as usize].0 != at {
             let (next, turns) = self.up[at as usize];
-            (at, is_turned) = (next, is_turned != turns);
+            let (over, turns_again) = self.up[next as usize];
+            self.up[at as usize] = (over, turns != turns_again);
+            (at, is_turned) = (over, is_turned != (turns != turns_again));
         }
         (at, is_turned)
     }
