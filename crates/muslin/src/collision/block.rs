@@ -33,9 +33,9 @@ use super::drift::up;
 use super::guard::Pair;
 use super::neighborhood::Leave;
 use super::patches::{MEMBERS, PATCH, Patches};
-use super::points::{Near, Points, SIDE, SLACK, Work, lesser_of, with_leave};
-use super::side::{Boxes, Side, Span};
-use crate::math::Register;
+use super::points::{Near, Points, SIDE, SLACK, Work, least_distance, lesser_of, with_leave};
+use super::side::{Boxes, Overlaps, Side, Span};
+use crate::math::{Register, Vec3};
 
 /// Pairs of one kind.
 #[derive(Debug, Default)]
@@ -150,18 +150,16 @@ impl Block {
 
     /// Takes the pairs of two patches that are near each other.
     fn collect(&mut self, all: &Patches, x: &Points, reach: (f32, Option<&Leave<'_>>), bench: &mut Workbench) {
-        let Workbench { sides: [p, q], triangles, edges, .. } = bench;
+        let Workbench { sides: [p, q], triangles, edges, overlaps, .. } = bench;
         let is_self = self.patches[0] == self.patches[1];
         let q = if is_self { &*p } else { &*q };
-        let mut found = Found::<1>::new(&mut self.lists.vertex_triangle, x, reach);
-        found.look(all, p, q, triangles);
+        let mut found = Found::<1> { list: &mut self.lists.vertex_triangle, reach };
+        found.look(all, x, (p, q), (triangles, overlaps));
         if !is_self {
-            found.look(all, q, p, triangles);
+            found.look(all, x, (q, p), (triangles, overlaps));
         }
-        found.flush();
-        let mut found = Found::<2>::new(&mut self.lists.edge_edge, x, reach);
-        found.look(all, p, q, edges, is_self);
-        found.flush();
+        let mut found = Found::<2> { list: &mut self.lists.edge_edge, reach };
+        found.look(all, x, (p, q), (edges, overlaps));
         self.least = f32::min(self.lists.vertex_triangle.least(), self.lists.edge_edge.least());
     }
 
@@ -308,6 +306,7 @@ pub(super) struct Workbench {
     sides: [Side; 2],
     triangles: Boxes<PATCH>,
     edges: Boxes<MEMBERS>,
+    overlaps: Overlaps,
     /// Pairs of a list that have to be measured again.
     waiting: Vec<u32>,
 }
@@ -315,73 +314,100 @@ pub(super) struct Workbench {
 /// Pairs as they are found.
 struct Found<'a, const FIRST: usize> {
     list: &'a mut List,
-    x: &'a Points,
-    /// How near a pair has to be, in m.
-    reach: f32,
-    leave: Option<&'a Leave<'a>>,
-    waiting: [[u32; 4]; SIDE],
-    count: usize,
+    /// How near a pair has to be, in m, and what gaps count for more.
+    reach: (f32, Option<&'a Leave<'a>>),
 }
 
-impl<'a, const FIRST: usize> Found<'a, FIRST> {
-    fn new(list: &'a mut List, x: &'a Points, (reach, leave): (f32, Option<&'a Leave<'a>>)) -> Self {
-        Self { list, x, reach, leave, waiting: [[0; 4]; SIDE], count: 0 }
-    }
-
+impl<const FIRST: usize> Found<'_, FIRST> {
+    /// Keeps those that overlap and are within reach; `places` are those of an item and of a box, among the members of the two patches.
     #[inline(always)]
-    fn push(&mut self, pair: [u32; 4]) {
-        self.waiting[self.count % SIDE] = pair;
-        self.count += 1;
-        if self.count == SIDE {
-            self.flush();
+    fn keep<S: Register>(
+        &mut self,
+        all: &Patches,
+        (first, second): (&Side, &Side),
+        overlaps: &Overlaps,
+        places: impl Fn(u8, u8) -> [u8; 4],
+    ) {
+        let sides: [&Side; 4] = std::array::from_fn(|k| if k < FIRST { first } else { second });
+        let reach = S::from_f64(f64::from(self.reach.0));
+        for from in (0..overlaps.count()).step_by(S::LANES) {
+            let (items, boxes) = overlaps.group(from);
+            let mut pairs = [[0; 4]; SIDE];
+            for lane in 0..S::LANES {
+                pairs[lane] = places(items[lane], boxes[lane]);
+            }
+            let mut corners = [Vec3::ZERO; 4];
+            for k in 0..4 {
+                let [x, y, z, _] = S::columns(
+                    #[inline(always)]
+                    |lane| sides[k].at(pairs[lane][k]).into(),
+                );
+                corners[k] = Vec3 { x, y, z };
+            }
+            let gaps = least_distance::<FIRST, S>(&corners);
+            let count = S::LANES.min(overlaps.count() - from);
+            let mut bits = !S::bits(gaps.greater(reach)) & ((1 << count) - 1);
+            if bits != 0 {
+                let mut each = [0.0; SIDE];
+                gaps.store(&mut each);
+                while bits != 0 {
+                    let lane = bits.trailing_zeros() as usize;
+                    bits &= bits - 1;
+                    let member = |k: usize| all.members_of(sides[k].patch)[pairs[lane][k] as usize];
+                    self.push([member(0), member(1), member(2), member(3)], each[lane]);
+                }
+            }
         }
     }
 
-    /// Keeps those that wait if they are within reach.
-    #[inline(never)]
-    fn flush(&mut self) {
-        let gaps = self.x.gaps::<FIRST>(&self.waiting);
-        for (pair, gap) in self.waiting.into_iter().zip(gaps).take(self.count) {
-            if gap > self.reach {
-                continue;
+    fn push(&mut self, pair: [u32; 4], gap: f32) {
+        let mut counted = gap;
+        if let Some(leave) = self.reach.1 {
+            let leave = round_down(leave(if FIRST == 1 { Pair::VertexTriangle(pair) } else { Pair::EdgeEdge(pair) }));
+            counted = with_leave(gap, leave);
+            if counted > self.reach.0 {
+                return;
             }
-            let mut counted = gap;
-            if let Some(leave) = self.leave {
-                let leave =
-                    round_down(leave(if FIRST == 1 { Pair::VertexTriangle(pair) } else { Pair::EdgeEdge(pair) }));
-                counted = with_leave(gap, leave);
-                if counted > self.reach {
-                    continue;
-                }
-                self.list.leaves.push(leave);
-            }
-            self.list.pairs.push(pair);
-            self.list.until.push(counted);
+            self.list.leaves.push(leave);
         }
-        self.count = 0;
+        self.list.pairs.push(pair);
+        self.list.until.push(counted);
     }
 }
 
 impl Found<'_, 1> {
     /// Vertices of the first, triangles of the second.
-    fn look(&mut self, all: &Patches, first: &Side, second: &Side, boxes: &mut Boxes<PATCH>) {
-        let triangles = &all.triangles[all.patches[second.patch as usize].triangles.clone()];
-        boxes.set(triangles, second);
+    fn look(
+        &mut self,
+        all: &Patches,
+        x: &Points,
+        sides: (&Side, &Side),
+        (boxes, overlaps): (&mut Boxes<PATCH>, &mut Overlaps),
+    ) {
+        let [first, second] = [sides.0, sides.1].map(|side| &all.patches[side.patch as usize]);
+        let triangles = &all.triangles[second.triangles.clone()];
+        boxes.set(triangles, sides.1);
         if !boxes.is_empty() {
-            let x = self.x;
-            x.run(Faces { found: self, all, first, second, triangles, boxes });
+            let vertices = &all.vertices[first.vertices.clone()];
+            x.run(Faces { found: self, all, sides, vertices, triangles, boxes, overlaps });
         }
     }
 }
 
 impl Found<'_, 2> {
     /// Edges of both.
-    fn look(&mut self, all: &Patches, first: &Side, second: &Side, boxes: &mut Boxes<MEMBERS>, is_self: bool) {
-        let edges = &all.edges[all.patches[second.patch as usize].edges.clone()];
-        boxes.set(edges, second);
+    fn look(
+        &mut self,
+        all: &Patches,
+        x: &Points,
+        sides: (&Side, &Side),
+        (boxes, overlaps): (&mut Boxes<MEMBERS>, &mut Overlaps),
+    ) {
+        let [of_first, of_second] =
+            [sides.0, sides.1].map(|side| &all.edges[all.patches[side.patch as usize].edges.clone()]);
+        boxes.set(of_second, sides.1);
         if !boxes.is_empty() {
-            let x = self.x;
-            x.run(Edges { found: self, all, first, second, edges, boxes, is_self });
+            x.run(Edges { found: self, all, sides, of_first, of_second, boxes, overlaps });
         }
     }
 }
@@ -390,10 +416,11 @@ impl Found<'_, 2> {
 struct Faces<'a, 'b> {
     found: &'a mut Found<'b, 1>,
     all: &'a Patches,
-    first: &'a Side,
-    second: &'a Side,
+    sides: (&'a Side, &'a Side),
+    vertices: &'a [u8],
     triangles: &'a [[u8; 3]],
     boxes: &'a Boxes<PATCH>,
+    overlaps: &'a mut Overlaps,
 }
 
 impl Work for Faces<'_, '_> {
@@ -401,27 +428,30 @@ impl Work for Faces<'_, '_> {
 
     #[inline(always)]
     fn run<S: Register>(self) {
-        let Self { found, all, first, second, triangles, boxes } = self;
-        let [of_first, of_second] = [first, second].map(|side| all.members_of(side.patch));
-        for &place in &all.vertices[all.patches[first.patch as usize].vertices.clone()] {
+        let Self { found, all, sides, vertices, triangles, boxes, overlaps } = self;
+        let first = sides.0;
+        overlaps.begin(vertices.len(), PATCH);
+        for (i, &place) in vertices.iter().enumerate() {
             if first.is_far(place) {
                 continue;
             }
             let own = Span::of(first, [place]);
             if first.near.overlaps(&own) {
                 let strangers = boxes.strangers_to([first.twin(place)], 0);
-                boxes.for_each_overlap::<S>(
-                    &own.inflated(found.reach),
-                    &strangers,
-                    #[inline(always)]
-                    |index| {
-                        let [a, b, c] = triangles[index];
-                        let corners = [of_second[a as usize], of_second[b as usize], of_second[c as usize]];
-                        found.push([of_first[place as usize], corners[0], corners[1], corners[2]]);
-                    },
-                );
+                boxes.add_overlaps::<S>(i as u8, &own.inflated(found.reach.0), &strangers, overlaps);
             }
         }
+        overlaps.end();
+        found.keep::<S>(
+            all,
+            sides,
+            overlaps,
+            #[inline(always)]
+            |item, at| {
+                let [a, b, c] = triangles[boxes.item(at)];
+                [vertices[item as usize], a, b, c]
+            },
+        );
     }
 }
 
@@ -429,11 +459,11 @@ impl Work for Faces<'_, '_> {
 struct Edges<'a, 'b> {
     found: &'a mut Found<'b, 2>,
     all: &'a Patches,
-    first: &'a Side,
-    second: &'a Side,
-    edges: &'a [[u8; 2]],
+    sides: (&'a Side, &'a Side),
+    of_first: &'a [[u8; 2]],
+    of_second: &'a [[u8; 2]],
     boxes: &'a Boxes<MEMBERS>,
-    is_self: bool,
+    overlaps: &'a mut Overlaps,
 }
 
 impl Work for Edges<'_, '_> {
@@ -441,27 +471,31 @@ impl Work for Edges<'_, '_> {
 
     #[inline(always)]
     fn run<S: Register>(self) {
-        let Self { found, all, first, second, edges, boxes, is_self } = self;
-        let [of_first, of_second] = [first, second].map(|side| all.members_of(side.patch));
-        for (i, &[a, b]) in all.edges[all.patches[first.patch as usize].edges.clone()].iter().enumerate() {
+        let Self { found, all, sides, of_first, of_second, boxes, overlaps } = self;
+        let first = sides.0;
+        let is_self = first.patch == sides.1.patch;
+        overlaps.begin(of_first.len(), MEMBERS);
+        for (i, &[a, b]) in of_first.iter().enumerate() {
             if first.is_far(a) & first.is_far(b) {
                 continue;
             }
             let own = Span::of(first, [a, b]);
             if first.near.overlaps(&own) {
-                let [from, to] = [of_first[a as usize], of_first[b as usize]];
                 // Of a patch with itself all edges are near, so the boxes are in the order of the edges.
                 let strangers = boxes.strangers_to([first.twin(a), first.twin(b)], if is_self { i + 1 } else { 0 });
-                boxes.for_each_overlap::<S>(
-                    &own.inflated(found.reach),
-                    &strangers,
-                    #[inline(always)]
-                    |index| {
-                        let [c, d] = edges[index];
-                        found.push([from, to, of_second[c as usize], of_second[d as usize]]);
-                    },
-                );
+                boxes.add_overlaps::<S>(i as u8, &own.inflated(found.reach.0), &strangers, overlaps);
             }
         }
+        overlaps.end();
+        found.keep::<S>(
+            all,
+            sides,
+            overlaps,
+            #[inline(always)]
+            |item, at| {
+                let ([a, b], [c, d]) = (of_first[item as usize], of_second[boxes.item(at)]);
+                [a, b, c, d]
+            },
+        );
     }
 }

@@ -18,151 +18,214 @@
 //! inside, it is n; from a point to a segment, the difference is made perpendicular to the segment once more. So
 //! primitives of size L are told apart along it down to distances of some rounding units of L, not of √ of them.
 
-use crate::math::Vec3;
+use crate::math::{Doubles, Scalar, Vec3, inlined};
 
-/// The closest points of a primitive A and a primitive B of four vertices together.
+/// The closest points of a primitive A and a primitive B of four vertices together; of several such pairs, if S has lanes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Closest {
+pub struct Closest<S = f64> {
     /// w with Σ wᵢ xᵢ = (point of A) − (point of B): those of A are positive and sum to 1, those of B negative and
     /// sum to −1. The gradient of the distance is wᵢ n.
-    pub weights: [f64; 4],
+    pub weights: [S; 4],
     /// Distance, in m.
-    pub distance: f64,
+    pub distance: S,
     /// Direction from B to A; zero where they touch.
-    pub normal: Vec3<f64>,
+    pub normal: Vec3<S>,
 }
 
 /// Below this sine² of the angle between its sides, the normal of a triangle or of two edges is not relied upon alone.
 const FLAT: f64 = 1e-10;
 
 /// The closest points of a point `p` (weight 0) and a triangle (weights 1 to 3).
-pub fn point_triangle(p: Vec3<f64>, [a, b, c]: [Vec3<f64>; 3]) -> Closest {
+#[inline]
+pub fn point_triangle<S: Scalar>(p: Vec3<S>, [a, b, c]: [Vec3<S>; 3]) -> Closest<S> {
+    let (zero, one) = (S::ZERO, S::ONE);
     let (e, f, d) = (b - a, c - a, p - a);
     let n = e.cross(f);
     let (nn, scale) = (n.norm_squared(), e.norm_squared() * f.norm_squared());
     let (u, v) = (d.cross(f).dot(n) / nn, e.cross(d).dot(n) / nn);
-    let is_inside = nn > 0.0 && u > 0.0 && v > 0.0 && u + v < 1.0;
-    let inside = || Closest::perpendicular([1.0, -(1.0 - u - v), -u, -v], n, d, d - e * u - f * v);
-    if is_inside && nn > FLAT * scale {
+    let is_within = S::and(S::and(u.greater(zero), v.greater(zero)), one.greater(u + v));
+    let is_inside = S::and(nn.greater(zero), is_within);
+    let is_sure = S::and(is_inside, nn.greater(S::from_f64(FLAT) * scale));
+    let inside = inlined(
+        #[inline(always)]
+        || Closest::perpendicular([one, -(one - u - v), -u, -v], n, d, d - e * u - f * v),
+    );
+    if S::is_all(is_sure) {
         return inside();
     }
-    let sides = [(a, b, [0, 1, 2]), (b, c, [0, 2, 3]), (c, a, [0, 3, 1])];
-    let squared = sides.map(|(from, to, _)| squared_distance(p, from, to));
-    let (from, to, places) = sides[least(squared)];
-    let mut nearest = point_segment(p, from, to).placed(places);
-    if is_inside {
-        nearest.keep_nearer(inside());
-    }
-    nearest
+    let nearest = Nearest::of([squared_distance(p, a, b), squared_distance(p, b, c), squared_distance(p, c, a)]);
+    let ([from, to], mut outside) = point_segment(p, nearest.point([a, b, c]), nearest.point([b, c, a]));
+    let weight = |sides: [S; 3]| nearest.number(sides);
+    outside.weights = [one, weight([from, zero, to]), weight([to, from, zero]), weight([zero, to, from])];
+    outside.or_inside(is_inside, is_sure, inside)
 }
 
 /// The closest points of a segment `ab` (weights 0 and 1) and another `cd` (weights 2 and 3).
-pub fn segment_segment([a, b]: [Vec3<f64>; 2], [c, d]: [Vec3<f64>; 2]) -> Closest {
+#[inline]
+pub fn segment_segment<S: Scalar>([a, b]: [Vec3<S>; 2], [c, d]: [Vec3<S>; 2]) -> Closest<S> {
+    let (zero, one) = (S::ZERO, S::ONE);
     let (e, f, g) = (b - a, d - c, c - a);
     let n = e.cross(f);
     let (nn, scale) = (n.norm_squared(), e.norm_squared() * f.norm_squared());
     let (s, t) = (g.cross(f).dot(n) / nn, g.cross(e).dot(n) / nn);
-    let is_inside = nn > 0.0 && s > 0.0 && s < 1.0 && t > 0.0 && t < 1.0;
-    let inside = || Closest::perpendicular([1.0 - s, s, -(1.0 - t), -t], n, -g, e * s - f * t - g);
-    if is_inside && nn > FLAT * scale {
+    let is_part = |part: S| S::and(part.greater(zero), one.greater(part));
+    let is_inside = S::and(nn.greater(zero), S::and(is_part(s), is_part(t)));
+    let is_sure = S::and(is_inside, nn.greater(S::from_f64(FLAT) * scale));
+    let inside = inlined(
+        #[inline(always)]
+        || Closest::perpendicular([one - s, s, -(one - t), -t], n, -g, e * s - f * t - g),
+    );
+    if S::is_all(is_sure) {
         return inside();
     }
-    let ends = [(a, c, d, [0, 2, 3]), (b, c, d, [1, 2, 3]), (c, a, b, [2, 0, 1]), (d, a, b, [3, 0, 1])];
-    let squared = ends.map(|(p, from, to, _)| squared_distance(p, from, to));
-    let index = least(squared);
-    let (p, from, to, places) = ends[index];
-    let mut nearest = point_segment(p, from, to).placed(places);
-    if index > 1 {
-        nearest = nearest.reversed();
-    }
-    if is_inside {
-        nearest.keep_nearer(inside());
-    }
-    nearest
+    // The ends of the first on the second, and those of the second on the first.
+    let nearest = Nearest::of([
+        squared_distance(a, c, d),
+        squared_distance(b, c, d),
+        squared_distance(c, a, b),
+        squared_distance(d, a, b),
+    ]);
+    let is_second = nearest.number([zero, zero, one, one]).greater(zero);
+    let (from, to) = (Vec3::select(is_second, a, c), Vec3::select(is_second, b, d));
+    let ([from, to], mut outside) = point_segment(nearest.point([a, b, c, d]), from, to);
+    // 0 − w, not −w: no negative zeros.
+    let (other_from, other_to) = (zero - from, zero - to);
+    outside.weights = [
+        nearest.number([one, zero, other_from, other_from]),
+        nearest.number([zero, one, other_to, other_to]),
+        nearest.number([from, from, -one, zero]),
+        nearest.number([to, to, zero, -one]),
+    ];
+    outside.normal = Vec3::select(is_second, -outside.normal, outside.normal);
+    outside.or_inside(is_inside, is_sure, inside)
 }
 
 impl Closest {
+    /// Of four pairs; each has the bits of [`of`](Self::of).
+    pub(crate) fn of_each<const FIRST: usize>(pairs: [[Vec3<f64>; 4]; 4]) -> [Self; 4] {
+        let points = std::array::from_fn(|k| Doubles::vectors(pairs.map(|pair| pair[k])));
+        let Closest { weights, distance, normal } = Closest::of::<FIRST>(points);
+        let (weights, distance) = (weights.map(Doubles::to_array), distance.to_array());
+        let (x, y, z) = (normal.x.to_array(), normal.y.to_array(), normal.z.to_array());
+        std::array::from_fn(|lane| Self {
+            weights: weights.map(|weight| weight[lane]),
+            distance: distance[lane],
+            normal: Vec3::new(x[lane], y[lane], z[lane]),
+        })
+    }
+}
+
+impl<S: Scalar> Closest<S> {
     /// Of the first `FIRST` of four vertices and the others: a point and a triangle for one, two segments for two.
     #[inline]
-    pub fn of<const FIRST: usize>([a, b, c, d]: [Vec3<f64>; 4]) -> Self {
+    pub fn of<const FIRST: usize>([a, b, c, d]: [Vec3<S>; 4]) -> Self {
         const { assert!(FIRST == 1 || FIRST == 2, "a vertex or an edge") }
         if FIRST == 1 { point_triangle(a, [b, c, d]) } else { segment_segment([a, b], [c, d]) }
     }
 
     /// With a normal known to be along ±n: `arm` is any vector from B's plane to A's, `difference` that of the points.
-    fn perpendicular(weights: [f64; 4], n: Vec3<f64>, arm: Vec3<f64>, difference: Vec3<f64>) -> Self {
+    #[inline]
+    fn perpendicular(weights: [S; 4], n: Vec3<S>, arm: Vec3<S>, difference: Vec3<S>) -> Self {
+        let zero = S::ZERO;
         let direction = n.normalized_or_zero();
         let (height, distance) = (direction.dot(arm), difference.norm());
+        let magnitude = |x: S| S::select(x.greater(zero), x, zero - x);
+        let below = Vec3::select(zero.greater(height), -direction, Vec3::ZERO);
+        let normal = Vec3::select(height.greater(zero), direction, below);
+        let along = Self { weights, distance: magnitude(height), normal };
         // Where n is mostly rounding, the points are right and it is not.
-        if distance > 1.001 * height.abs() && direction.dot(difference).abs() < 0.999 * distance {
-            return Self { weights, distance, normal: difference.normalized_or_zero() };
+        let is_farther = distance.greater(S::from_f64(1.001) * along.distance);
+        let is_aslant = (S::from_f64(0.999) * distance).greater(magnitude(direction.dot(difference)));
+        let is_rounding = S::and(is_farther, is_aslant);
+        if !S::is_any(is_rounding) {
+            return along;
         }
-        let normal = if height > 0.0 {
-            direction
-        } else if height < 0.0 {
-            -direction
-        } else {
-            Vec3::ZERO
-        };
-        Self { weights, distance: height.abs(), normal }
+        Self::select(is_rounding, Self { weights, distance, normal: difference.normalized_or_zero() }, along)
     }
 
-    /// With the first three weights (a point and a segment) at other places.
-    fn placed(mut self, places: [usize; 3]) -> Self {
-        let [point, from, to, _] = std::mem::take(&mut self.weights);
-        for (place, weight) in places.into_iter().zip([point, from, to]) {
-            self.weights[place] = weight;
+    #[inline]
+    fn select(mask: S::Mask, yes: Self, no: Self) -> Self {
+        Self {
+            weights: std::array::from_fn(|k| S::select(mask, yes.weights[k], no.weights[k])),
+            distance: S::select(mask, yes.distance, no.distance),
+            normal: Vec3::select(mask, yes.normal, no.normal),
         }
-        self
     }
 
-    /// A and B exchanged.
-    fn reversed(self) -> Self {
-        // 0 − w, not −w: no negative zeros.
-        Self { weights: self.weights.map(|w| 0.0 - w), normal: -self.normal, ..self }
-    }
-
-    fn keep_nearer(&mut self, o: Self) {
-        if o.distance < self.distance {
-            *self = o;
+    /// What is inside both, where that is for sure, or where it is and is nearer.
+    #[inline]
+    fn or_inside(self, is_inside: S::Mask, is_sure: S::Mask, inside: impl Fn() -> Self) -> Self {
+        if !S::is_any(is_inside) {
+            return self;
         }
+        let inside = inside();
+        let is_nearer = S::and(is_inside, self.distance.greater(inside.distance));
+        Self::select(is_sure, inside, Self::select(is_nearer, inside, self))
     }
 }
 
-/// The index of the least value, the first of equals.
-#[inline]
-fn least<const N: usize>(values: [f64; N]) -> usize {
-    (1..N).fold(0, |least, k| if values[k] < values[least] { k } else { least })
+/// Which of N is the nearest, the first of equals.
+struct Nearest<S: Scalar, const N: usize> {
+    /// Whether one is nearer than all before it.
+    is_nearer: [S::Mask; N],
+}
+
+impl<S: Scalar, const N: usize> Nearest<S, N> {
+    #[inline]
+    fn of(squared: [S; N]) -> Self {
+        let mut least = squared[0];
+        let mut is_nearer = [least.greater(least); N];
+        for k in 1..N {
+            is_nearer[k] = least.greater(squared[k]);
+            least = S::select(is_nearer[k], squared[k], least);
+        }
+        Self { is_nearer }
+    }
+
+    /// That one's number.
+    #[inline]
+    fn number(&self, numbers: [S; N]) -> S {
+        (1..N).fold(numbers[0], |number, k| S::select(self.is_nearer[k], numbers[k], number))
+    }
+
+    /// That one's point.
+    #[inline]
+    fn point(&self, points: [Vec3<S>; N]) -> Vec3<S> {
+        (1..N).fold(points[0], |point, k| Vec3::select(self.is_nearer[k], points[k], point))
+    }
 }
 
 /// The squared distance of a point and a segment: to choose by.
 #[inline]
-fn squared_distance(p: Vec3<f64>, a: Vec3<f64>, b: Vec3<f64>) -> f64 {
+fn squared_distance<S: Scalar>(p: Vec3<S>, a: Vec3<S>, b: Vec3<S>) -> S {
     let (e, d) = (b - a, p - a);
     let t = d.dot(e) / e.norm_squared();
-    // Also where the segment has no length, and t is NaN.
-    let t = if t > 0.0 { t.min(1.0) } else { 0.0 };
+    let most = S::select(S::ONE.greater(t), t, S::ONE);
+    // Zero also where the segment has no length, and t is NaN.
+    let t = S::select(t.greater(S::ZERO), most, S::ZERO);
     (d - e * t).norm_squared()
 }
 
-/// The closest points of a point and a segment: weights of the point, `a` and `b`, and a zero.
-fn point_segment(p: Vec3<f64>, a: Vec3<f64>, b: Vec3<f64>) -> Closest {
-    let e = b - a;
+/// The closest points of a point and a segment: the weights of `a` and `b`, and what is to be given its weights.
+#[inline]
+fn point_segment<S: Scalar>(p: Vec3<S>, a: Vec3<S>, b: Vec3<S>) -> ([S; 2], Closest<S>) {
+    let (zero, one) = (S::ZERO, S::ONE);
+    let (e, from_a, from_b) = (b - a, p - a, p - b);
     let ee = e.norm_squared();
-    let t = (p - a).dot(e) / ee;
-    let (weights, difference) = if t > 0.0 && t < 1.0 {
-        // From the nearer end: less to cancel.
-        let from_end = if t > 0.5 { (p - b) - e * ((p - b).dot(e) / ee) } else { (p - a) - e * t };
-        ([1.0, -(1.0 - t), -t, 0.0], from_end - e * (from_end.dot(e) / ee))
-    } else if t >= 1.0 {
-        ([1.0, 0.0, -1.0, 0.0], p - b)
-    } else {
-        // Also where the segment has no length, and t is NaN.
-        ([1.0, -1.0, 0.0, 0.0], p - a)
-    };
+    let t = from_a.dot(e) / ee;
+    // Neither holds where the segment has no length, and t is NaN.
+    let is_beyond_a = t.greater(zero);
+    let is_between = S::and(is_beyond_a, one.greater(t));
+    // From the nearer end: less to cancel.
+    let arm = Vec3::select(t.greater(S::from_f64(0.5)), from_b, from_a);
+    let across = arm - e * (arm.dot(e) / ee);
+    let across = across - e * (across.dot(e) / ee);
+    let difference = Vec3::select(is_between, across, Vec3::select(is_beyond_a, from_b, from_a));
+    let weight_a = S::select(is_between, -(one - t), S::select(is_beyond_a, zero, -one));
+    let weight_b = S::select(is_between, -t, S::select(is_beyond_a, -one, zero));
     let distance = difference.norm();
-    let normal = if distance > 0.0 { difference * (1.0 / distance) } else { Vec3::ZERO };
-    Closest { weights, distance, normal }
+    let normal = Vec3::select(distance.greater(zero), difference * (one / distance), Vec3::ZERO);
+    ([weight_a, weight_b], Closest { weights: [zero; 4], distance, normal })
 }
 
 #[cfg(test)]
@@ -363,6 +426,33 @@ mod tests {
             let high = second.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             let off = (low - high - closest.distance).abs();
             assert!(off < 16.0 * f64::EPSILON, "{off:e} at a distance of {:e}: {x:?}", closest.distance);
+        }
+    }
+
+    #[test]
+    fn a_pair_among_four_has_the_bits_of_a_lone_one() {
+        let mut random = Random(77);
+        let bits = |closest: Closest| {
+            let Vec3 { x, y, z } = closest.normal;
+            (closest.weights.map(f64::to_bits), [closest.distance, x, y, z].map(f64::to_bits))
+        };
+        for round in 0..50_000 {
+            // On a lattice all that can degenerate does; beside it, lengths of all sizes.
+            let size = [1, 2, 3, 1000][round % 4];
+            let scale = [1.0, 0.3, 1e-9, 1e150, 1e-170][round % 5];
+            let pairs = [0; 4].map(|_: i32| {
+                let lattice = [0; 4].map(|_: i32| Vec3::from(random.lattice(size).map(|x| x as f64)) * scale);
+                if random.next().is_multiple_of(3) {
+                    lattice.map(|x| x + random.point() * (1e-3 * scale))
+                } else {
+                    lattice
+                }
+            });
+            let (faces, edges) = (Closest::of_each::<1>(pairs), Closest::of_each::<2>(pairs));
+            for lane in 0..4 {
+                assert_eq!(bits(faces[lane]), bits(Closest::of::<1>(pairs[lane])), "{:?}", pairs[lane]);
+                assert_eq!(bits(edges[lane]), bits(Closest::of::<2>(pairs[lane])), "{:?}", pairs[lane]);
+            }
         }
     }
 

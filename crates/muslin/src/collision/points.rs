@@ -134,7 +134,7 @@ impl Points {
     }
 
     /// Bounds of the distances of some pairs, in m.
-    #[inline]
+    #[cfg(test)]
     pub(super) fn gaps<const FIRST: usize>(&self, pairs: &[[u32; 4]; SIDE]) -> [f32; SIDE] {
         self.run(Gaps::<FIRST> { places: &self.places, pairs })
     }
@@ -171,11 +171,13 @@ pub(super) struct Measured {
     pub(super) is_active: u32,
 }
 
+#[cfg(test)]
 struct Gaps<'a, const FIRST: usize> {
     places: &'a [f32x4],
     pairs: &'a [[u32; 4]; SIDE],
 }
 
+#[cfg(test)]
 impl<const FIRST: usize> Work for Gaps<'_, FIRST> {
     type Outcome = [f32; SIDE];
 
@@ -237,7 +239,7 @@ pub(super) fn with_leave<S: Scalar>(gap: S, leave: S) -> S {
 
 /// A bound of the distances of some pairs, in m.
 #[inline(always)]
-fn least_distance<const FIRST: usize, S: Register>(x: &[Vec3<S>; 4]) -> S {
+pub(super) fn least_distance<const FIRST: usize, S: Register>(x: &[Vec3<S>; 4]) -> S {
     let left = gap::<FIRST, _>(*x) - largest(x) * S::from_f64(f64::from(SLACK));
     // Also where there is no number.
     S::select(left.greater(S::ZERO), left, S::ZERO)

@@ -229,10 +229,10 @@ impl<const N: usize> Boxes<N> {
         Strangers { known: known.to_le_bytes(), from }
     }
 
-    /// Calls `visit` with each item that is a stranger and whose box overlaps another.
+    /// Adds every box that is a stranger and overlaps that of `item`.
     #[inline(always)]
-    pub(super) fn for_each_overlap<S: Register>(&self, other: &Span, who: &Strangers, mut visit: impl FnMut(usize)) {
-        let (low, high) = (other.low.to_array(), other.high.to_array());
+    pub(super) fn add_overlaps<S: Register>(&self, item: u8, own: &Span, who: &Strangers, overlaps: &mut Overlaps) {
+        let (low, high) = (own.low.to_array(), own.high.to_array());
         let (low_x, low_y, low_z) = (splat::<S>(low[0]), splat::<S>(low[1]), splat::<S>(low[2]));
         let (high_x, high_y, high_z) = (splat::<S>(high[0]), splat::<S>(high[1]), splat::<S>(high[2]));
         for chunk in who.from / S::LANES..self.count.div_ceil(S::LANES) {
@@ -251,13 +251,82 @@ impl<const N: usize> Boxes<N> {
                 low_z.greater(S::load(&self.high[2][first..])),
             );
             let is_out = S::bits(S::either(x, S::either(y, z))) | u32::from(who.known[first / 8] >> (first % 8));
-            let mut bits = !is_out & ((1 << S::LANES) - 1);
-            while bits != 0 {
-                let index = first + bits.trailing_zeros() as usize;
-                bits &= bits - 1;
-                visit(self.items[index] as usize);
-            }
+            overlaps.add(item, first, !is_out & ((1 << S::LANES) - 1));
         }
+    }
+
+    /// Which of the patch's a box is of.
+    #[inline(always)]
+    pub(super) fn item(&self, at: u8) -> usize {
+        self.items[at as usize % N] as usize
+    }
+}
+
+/// Items and boxes that overlap them.
+#[derive(Debug, Default)]
+pub(super) struct Overlaps {
+    /// Longer than there are some.
+    items: Vec<u8>,
+    boxes: Vec<u8>,
+    count: usize,
+}
+
+/// The lanes of a register of eight whose bits are set, in ascending order, a byte each, and how many they are.
+const LANES_OF: [([u8; SIDE], u8); 1 << SIDE] = {
+    let mut all = [([0; SIDE], 0); 1 << SIDE];
+    let mut bits = 0;
+    while bits < all.len() {
+        let (mut lane, mut count) = (0, 0);
+        while lane < SIDE {
+            if bits & (1 << lane) != 0 {
+                all[bits].0[count] = lane as u8;
+                count += 1;
+            }
+            lane += 1;
+        }
+        all[bits].1 = count as u8;
+        bits += 1;
+    }
+    all
+};
+
+impl Overlaps {
+    /// None, with room for so many items and boxes.
+    pub(super) fn begin(&mut self, items: usize, boxes: usize) {
+        self.count = 0;
+        let room = items * boxes + SIDE;
+        if self.items.len() < room {
+            self.items.resize(room, 0);
+            self.boxes.resize(room, 0);
+        }
+    }
+
+    /// Adds those boxes from `first` on whose bits are set. Eight are put down, and those stay that are some: no guess of a branch goes wrong.
+    #[inline(always)]
+    fn add(&mut self, item: u8, first: usize, bits: u32) {
+        let (lanes, count) = LANES_OF[bits as usize % LANES_OF.len()];
+        let room = self.count..self.count + SIDE;
+        let boxes = u64::from_le_bytes(lanes).wrapping_add(first as u64 * 0x0101_0101_0101_0101);
+        self.items[room.clone()].fill(item);
+        self.boxes[room].copy_from_slice(&boxes.to_le_bytes());
+        self.count += usize::from(count);
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The items and boxes from `from` on, [`SIDE`] of them; those beyond the last are any.
+    #[inline(always)]
+    pub(super) fn group(&self, from: usize) -> ([u8; SIDE], [u8; SIDE]) {
+        let of = |list: &[u8]| list[from..].first_chunk().copied().unwrap_or_default();
+        (of(&self.items), of(&self.boxes))
+    }
+
+    /// Puts the first item and the first box behind the last, so that every group is whole.
+    pub(super) fn end(&mut self) {
+        self.items[self.count..][..SIDE].fill(0);
+        self.boxes[self.count..][..SIDE].fill(0);
     }
 }
 

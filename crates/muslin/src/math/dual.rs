@@ -122,7 +122,13 @@ impl<S: Real> Scalar for Dual<S> {
     fn select(mask: bool, yes: Self, no: Self) -> Self {
         if mask { yes } else { no }
     }
+    fn and(one: bool, other: bool) -> bool {
+        one & other
+    }
     fn is_any(mask: bool) -> bool {
+        mask
+    }
+    fn is_all(mask: bool) -> bool {
         mask
     }
 }

@@ -207,9 +207,19 @@ impl Scalar for Eight {
         Self(unsafe { _mm256_blendv_ps(no.0, yes.0, mask) })
     }
     #[inline(always)]
+    fn and(one: __m256, other: __m256) -> __m256 {
+        // SAFETY: as above.
+        unsafe { _mm256_and_ps(one, other) }
+    }
+    #[inline(always)]
     fn is_any(mask: __m256) -> bool {
         // SAFETY: as above.
         unsafe { _mm256_movemask_ps(mask) != 0 }
+    }
+    #[inline(always)]
+    fn is_all(mask: __m256) -> bool {
+        // SAFETY: as above.
+        unsafe { _mm256_movemask_ps(mask) == 0xFF }
     }
 }
 

@@ -154,8 +154,16 @@ impl Scalar for Lanes {
         Self(mask.bitselect(yes.0, no.0))
     }
     #[inline(always)]
+    fn and(one: f32x4, other: f32x4) -> f32x4 {
+        one & other
+    }
+    #[inline(always)]
     fn is_any(mask: f32x4) -> bool {
         mask.any()
+    }
+    #[inline(always)]
+    fn is_all(mask: f32x4) -> bool {
+        mask.all()
     }
 }
 

@@ -1,9 +1,10 @@
 //! Scalars and small vectors.
 //!
 //! Formulas are written once over [`Scalar`] and run as `f64` (reference), `f32` alone and four or eight at a time ([`Lanes`] and,
-//! where the processor has such registers, `Eight`: the fast sweeps) and [`Dual`] numbers (exact derivatives in tests).
+//! where the processor has such registers, `Eight`: the fast sweeps), four `f64` at a time (`Doubles`: contact) and [`Dual`] numbers (exact derivatives in tests).
 
 mod angle;
+mod doubles;
 mod dual;
 mod each;
 #[cfg(target_arch = "x86_64")]
@@ -18,6 +19,7 @@ mod symmetric;
 mod vec3;
 
 pub(crate) use angle::Register;
+pub(crate) use doubles::Doubles;
 pub use dual::Dual;
 pub use each::{array, each, inlined};
 #[cfg(target_arch = "x86_64")]

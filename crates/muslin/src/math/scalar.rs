@@ -49,8 +49,12 @@ pub trait Scalar:
     fn greater(self, other: Self) -> Self::Mask;
     /// `yes` where the mask holds, `no` elsewhere.
     fn select(mask: Self::Mask, yes: Self, no: Self) -> Self;
+    /// Where both masks hold.
+    fn and(one: Self::Mask, other: Self::Mask) -> Self::Mask;
     /// Whether the mask holds in some lane: what no lane wants need not be computed.
     fn is_any(mask: Self::Mask) -> bool;
+    /// Whether the mask holds in all lanes.
+    fn is_all(mask: Self::Mask) -> bool;
 }
 
 /// A single real number: `f32`, `f64`, or a dual number over one of them.
@@ -128,7 +132,15 @@ macro_rules! float_scalar {
                 if mask { yes } else { no }
             }
             #[inline(always)]
+            fn and(one: bool, other: bool) -> bool {
+                one & other
+            }
+            #[inline(always)]
             fn is_any(mask: bool) -> bool {
+                mask
+            }
+            #[inline(always)]
+            fn is_all(mask: bool) -> bool {
                 mask
             }
         }

@@ -3,6 +3,7 @@
 //! All of them solve one problem, `x⁺ = argmin ½‖x − y‖²_M/h² + E(x)` with `y = x + h v + h² M⁻¹ f`, by different means.
 
 mod bands;
+mod contacts;
 mod contour;
 mod corners;
 mod cushions;

@@ -23,11 +23,12 @@ use std::sync::{Mutex, PoisonError};
 
 use wide::f64x2;
 
+use super::contacts::{Contacts, Step};
 use super::restraint::{Restraint, Restraints};
 use super::script::{LIFT_SPEED, Obstacle};
 use super::tangle::Tangle;
 use super::{Context, StepError};
-use crate::collision::{Asked, Breach, Candidates, Closest, Guard, Neighborhood, Pair, is_beyond, rounding};
+use crate::collision::{Asked, Breach, Candidates, Guard, Neighborhood, Pair, rounding};
 use crate::energy::pair_contact::PairContact;
 use crate::math::Vec3;
 use crate::model::Model;
@@ -75,7 +76,7 @@ pub(super) struct Separation {
     /// The directions of the closest points at the start, of the pairs in [`active`](Self::active) as far as they were measured there; not
     /// numbers for the others, and none at all once pairs were looked for again.
     normals: Vec<Vec3<f64>>,
-    parts: [Mutex<Part>; PARTS],
+    parts: [Mutex<Contacts>; PARTS],
     /// What [`push`](Self::push) knows of all vertices.
     known: Option<Survey>,
     /// Whether motions were cut since the start of the substep.
@@ -502,89 +503,31 @@ impl Separation {
     /// The pairs that are too near now or at the end of the substep.
     fn find_contacts(&mut self, context: &Context<'_>) {
         let this = &*self;
-        let active = this.active();
-        let (faces, count) = (active.vertex_triangle.len(), active.len());
+        let Self { start, end, inverse_masses, .. } = this;
+        let step = Step { model: context.model, start, end, inverse_masses };
+        let Candidates { vertex_triangle, edge_edge } = this.active();
+        let (faces, count) = (vertex_triangle.len(), vertex_triangle.len() + edge_edge.len());
         context.team.run(context.threads, |worker| {
-            for part in worker.share_pieces(PARTS) {
-                let mut found = this.parts[part].lock().unwrap_or_else(PoisonError::into_inner);
-                found.contacts.clear();
-                found.normals.clear();
-                for pair in count * part / PARTS..count * (part + 1) / PARTS {
-                    let mut normal = Vec3::splat(f64::NAN);
-                    let contact = if pair < faces {
-                        this.contact::<1>(active.vertex_triangle[pair], context.model, &mut normal)
-                    } else {
-                        this.contact::<2>(active.edge_edge[pair - faces], context.model, &mut normal)
-                    };
-                    found.contacts.extend(contact);
-                    found.normals.push(normal);
-                }
+            let mut parts = worker.share_pieces(PARTS);
+            let (from, to) = (count * parts.start / PARTS, count * parts.end / PARTS);
+            let part_of = |part: usize| this.parts[part].lock().unwrap_or_else(PoisonError::into_inner);
+            // All of a thread's into one: four at a time leave least over.
+            if let Some(first) = parts.next() {
+                let mut found = part_of(first);
+                found.clear();
+                found.add::<1>(step, &vertex_triangle[from.min(faces)..to.min(faces)]);
+                found.add::<2>(step, &edge_edge[from.max(faces) - faces..to.max(faces) - faces]);
             }
+            parts.for_each(|part| part_of(part).clear());
         });
         self.contacts.clear();
         self.normals.clear();
         for part in &mut self.parts {
             let part = part.get_mut().unwrap_or_else(PoisonError::into_inner);
-            self.contacts.extend_from_slice(&part.contacts);
+            self.contacts.extend_from_slice(&part.all);
             self.normals.extend_from_slice(&part.normals);
         }
     }
-
-    /// A pair as a contact, if it is one; the first `FIRST` of the vertices are the first's. `normal` gets the direction of the closest points at
-    /// the start, if it was needed.
-    #[inline]
-    fn contact<const FIRST: usize>(
-        &self,
-        vertices: [u32; 4],
-        model: &Model,
-        normal: &mut Vec3<f64>,
-    ) -> Option<PairContact> {
-        let [a, b, c, d] = vertices.map(|v| v as usize);
-        let x = [self.start[a], self.start[b], self.start[c], self.start[d]];
-        let y = [self.end[a], self.end[b], self.end[c], self.end[d]];
-        // Most pairs are far apart along an axis.
-        if is_beyond::<FIRST>(&x, model.thickness) && is_beyond::<FIRST>(&y, model.thickness) {
-            return None;
-        }
-        let along = |x: &[Vec3<f64>; 4], weights: &[f64; 4]| (0..4).fold(Vec3::ZERO, |sum, k| sum + x[k] * weights[k]);
-        let mut closest = Closest::of::<FIRST>(x);
-        *normal = closest.normal;
-        let end_along = closest.normal.dot(along(&y, &closest.weights));
-        let is_near = |thickness: f64| closest.distance < thickness || end_along < thickness;
-        if !is_near(model.thickness) {
-            return None;
-        }
-        let thickness = model.pair_thickness::<FIRST>(vertices);
-        if !is_near(thickness) {
-            return None;
-        }
-        // Where the direction at the end separates the two at the start as well, nothing has passed through anything, and it is the better
-        // one: seen from the start, what slides over an edge between two triangles runs against the second of them.
-        let end = Closest::of::<FIRST>(y);
-        let separates = (0..FIRST).all(|i| (FIRST..4).all(|j| end.normal.dot(x[i] - x[j]) > 0.0));
-        if separates && end.distance > 0.0 {
-            if end.distance >= thickness {
-                return None;
-            }
-            closest = end;
-        }
-        Some(PairContact::new(
-            vertices,
-            &closest,
-            along(&x, &closest.weights),
-            vertices.map(|v| self.inverse_masses[v as usize]),
-            thickness,
-            friction(model, vertices),
-        ))
-    }
-}
-
-/// What a part of the work has found.
-#[derive(Default)]
-struct Part {
-    contacts: Vec<PairContact>,
-    /// See [`Separation::normals`].
-    normals: Vec<Vec3<f64>>,
 }
 
 /// What there is to know of all vertices before a step is held.
@@ -739,13 +682,6 @@ impl Supports {
             }
         }
     }
-}
-
-/// Coulomb's μ of a pair: that of the body, or of cloth on cloth.
-fn friction(model: &Model, vertices: [u32; 4]) -> f64 {
-    let last = vertices.into_iter().fold(0, u32::max);
-    let of_cloth = || model.self_contact.as_ref().map_or(0.0, |rules| rules.friction);
-    model.body_of(last as usize).map_or_else(of_cloth, |body| body.friction)
 }
 
 /// Vertices of one cloth or body, as the user numbers them, and whose they are.
