@@ -8,10 +8,13 @@
 //! Unsafe code of the library lives here and where a [`Shared`] is made; the argument is at [`Shared::new`].
 #![allow(unsafe_code, reason = "disjoint access through a colouring is beyond the borrow checker")]
 
-use std::cell::UnsafeCell;
+use std::any::Any;
+use std::cell::{Cell, UnsafeCell};
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind, panic_any, resume_unwind};
+use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
@@ -132,12 +135,25 @@ impl Team {
         compiled(self.is_wide, work)
     }
 
-    /// Does some work that runs the team with `active` threads again and again on one of them, so that this need not be woken each time, nor the caller.
+    /// Does some work that runs the team with `active` threads again and again on one of them, while the others wait for that: so none has to be woken each time.
     pub(crate) fn host<T: Send>(&self, active: usize, work: impl FnOnce() -> T + Send) -> T {
-        match &self.pool {
-            Some(pool) if active > 1 => pool.install(work),
-            _ => work(),
-        }
+        let active = active.clamp(1, self.size);
+        let Some(pool) = self.pool.as_ref().filter(|_| active > 1) else { return work() };
+        let crew = Crew::new(self, active);
+        let (work, outcome) = (Mutex::new(Some(work)), Mutex::new(None));
+        pool.broadcast(|context| match context.index() {
+            0 => {
+                let work = work.lock().unwrap_or_else(PoisonError::into_inner).take();
+                let done = work.map(|work| crew.lead(work));
+                *outcome.lock().unwrap_or_else(PoisonError::into_inner) = done;
+            }
+            index if index < active => crew.follow(index),
+            _ => {}
+        });
+        let Some(outcome) = outcome.into_inner().unwrap_or_else(PoisonError::into_inner) else {
+            unreachable!("the first thread of a pool has done the work");
+        };
+        outcome
     }
 
     /// Runs `stages` once on each of `active` threads, at most the whole team.
@@ -145,25 +161,29 @@ impl Team {
     /// Every thread must come to the same barriers, and `stages` must not run the same team again: either would wait
     /// for ever. A panic of one thread ends the others at their next barrier and comes out here.
     pub fn run(&self, active: usize, stages: impl Fn(&Worker<'_>) + Sync) {
-        let active = active.clamp(1, self.size);
+        let crew = Crew::of_this_thread(self);
+        let active = active.clamp(1, crew.map_or(self.size, |crew| crew.size));
         let barrier = Barrier::new(active);
         let start = self.meter.as_ref().map(|meter| (meter.clock)());
-        let worker = |index: usize| Worker {
-            index,
-            barrier: &barrier,
-            is_wide: self.is_wide,
-            count: self.meter.as_ref().filter(|_| index == 0).map(|meter| &meter.barriers),
+        let work = |index: usize| {
+            let _guard = ReleaseOnPanic(&barrier);
+            stages(&Worker {
+                index,
+                barrier: &barrier,
+                is_wide: self.is_wide,
+                count: self.meter.as_ref().filter(|_| index == 0).map(|meter| &meter.barriers),
+            });
         };
-        match &self.pool {
-            Some(pool) if active > 1 => {
+        match (&self.pool, crew) {
+            (Some(_), Some(crew)) if active > 1 => crew.run(active, &work),
+            (Some(pool), None) if active > 1 => {
                 pool.broadcast(|context| {
                     if context.index() < active {
-                        let _guard = ReleaseOnPanic(&barrier);
-                        stages(&worker(context.index()));
+                        work(context.index());
                     }
                 });
             }
-            _ => stages(&worker(0)),
+            _ => work(0),
         }
         if let (Some(meter), Some(start)) = (&self.meter, start) {
             let seconds = (meter.clock)() - start;
@@ -266,6 +286,120 @@ impl Worker<'_> {
     }
 }
 
+thread_local! {
+    /// Of whoever leads one on this thread.
+    static CREW: Cell<*const Crew> = const { Cell::new(ptr::null()) };
+}
+
+/// What a thread says that panics because of another.
+const BROKEN: &str = "another thread of the team panicked";
+
+/// Work of a run, for the thread of an index. It is there until all have come to the end of the run.
+type Job = *const (dyn Fn(usize) + Sync);
+
+/// Threads that wait for the first of them to give them work.
+struct Crew {
+    /// Whose they are.
+    team: *const Team,
+    size: usize,
+    /// The leader sets it before all meet at `begin`, and nobody reads it after they have met at `end`; none sends the others home.
+    job: UnsafeCell<Option<Job>>,
+    /// How many of them work.
+    active: AtomicUsize,
+    begin: Barrier,
+    end: Barrier,
+    /// What the first thread to panic said.
+    panic: Mutex<Option<Box<dyn Any + Send>>>,
+}
+
+// SAFETY: the job is written and read on either side of a barrier, as it says; what it points to may be shared. The team is only compared.
+unsafe impl Sync for Crew {}
+
+impl Crew {
+    fn new(team: &Team, size: usize) -> Self {
+        Self {
+            team,
+            size,
+            job: UnsafeCell::new(None),
+            active: AtomicUsize::new(0),
+            begin: Barrier::new(size),
+            end: Barrier::new(size),
+            panic: Mutex::new(None),
+        }
+    }
+
+    /// That of a team which this thread leads.
+    fn of_this_thread<'a>(team: &'a Team) -> Option<&'a Self> {
+        let crew = CREW.get();
+        // SAFETY: a crew is there as long as it is led, and its leader does not end before what it calls.
+        unsafe { crew.as_ref() }.filter(|crew| ptr::eq(crew.team, team))
+    }
+
+    /// Does some work as the leader.
+    fn lead<T>(&self, work: impl FnOnce() -> T) -> T {
+        let _leadership = Leadership { crew: self, before: CREW.replace(self) };
+        work()
+    }
+
+    /// Waits for work and does it until there is none.
+    fn follow(&self, index: usize) {
+        loop {
+            self.begin.wait();
+            // SAFETY: the leader has set it before this barrier, and sets it again only after the next one.
+            let Some(job) = (unsafe { *self.job.get() }) else { return };
+            if index < self.active.load(Ordering::Relaxed) {
+                // SAFETY: the leader waits at the next barrier before what the job refers to ends.
+                let work = AssertUnwindSafe(|| unsafe { (*job)(index) });
+                self.note(catch_unwind(work));
+            }
+            self.end.wait();
+        }
+    }
+
+    /// Runs some work on `active` of the threads; only for the leader.
+    fn run(&self, active: usize, work: &(dyn Fn(usize) + Sync)) {
+        self.active.store(active, Ordering::Relaxed);
+        // SAFETY: only its lifetime is another; it is used until the second barrier, which is before the end of this function even if
+        // the work panics.
+        let job: Job = unsafe { std::mem::transmute::<&(dyn Fn(usize) + Sync), &'static (dyn Fn(usize) + Sync)>(work) };
+        // SAFETY: the others wait at the first barrier, and read it only after that.
+        unsafe { *self.job.get() = Some(job) };
+        self.begin.wait();
+        self.note(catch_unwind(AssertUnwindSafe(|| work(0))));
+        self.end.wait();
+        let panic = self.panic.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(panic) = panic {
+            resume_unwind(panic);
+        }
+    }
+
+    /// Keeps what a thread said that has panicked; rather the first than that it was not the first.
+    fn note(&self, outcome: Result<(), Box<dyn Any + Send>>) {
+        if let Err(panic) = outcome {
+            let mut first = self.panic.lock().unwrap_or_else(PoisonError::into_inner);
+            if first.as_ref().is_none_or(|first| first.downcast_ref() == Some(&BROKEN)) {
+                *first = Some(panic);
+            }
+        }
+    }
+}
+
+/// Sends the others home in the end, also if the work panics.
+struct Leadership<'a> {
+    crew: &'a Crew,
+    /// The crew that this thread led before.
+    before: *const Crew,
+}
+
+impl Drop for Leadership<'_> {
+    fn drop(&mut self) {
+        CREW.set(self.before);
+        // SAFETY: the others wait at the barrier, and read it only after that.
+        unsafe { *self.crew.job.get() = None };
+        self.crew.begin.wait();
+    }
+}
+
 /// A barrier that spins first and sleeps then.
 ///
 /// The waits between colours are shorter than a trip through the kernel. But a thread that has to wait longer waits for
@@ -321,7 +455,9 @@ impl Barrier {
     }
 
     fn is_over(&self, generation: usize) -> bool {
-        assert!(!self.broken.load(Ordering::SeqCst), "another thread of the team panicked");
+        if self.broken.load(Ordering::SeqCst) {
+            panic_any(BROKEN);
+        }
         self.generation.load(Ordering::SeqCst) != generation
     }
 
@@ -553,6 +689,49 @@ mod tests {
             let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| team.run(size, stages)));
             assert!(outcome.is_err(), "team of {size}");
         }
+    }
+
+    #[test]
+    fn a_hosted_team_runs_again_and_again() {
+        let team = Team::new(3).unwrap();
+        for hosted in 2..=3 {
+            let calls = AtomicUsize::new(0);
+            let sum = team.host(hosted, || {
+                for round in 0..300 {
+                    let active = round % 4;
+                    let before = calls.load(Ordering::SeqCst);
+                    team.run(active, |worker| {
+                        calls.fetch_add(1, Ordering::SeqCst);
+                        worker.barrier();
+                        assert_eq!(calls.load(Ordering::SeqCst) - before, active.clamp(1, hosted), "all have met");
+                        worker.barrier();
+                    });
+                }
+                calls.load(Ordering::SeqCst)
+            });
+            assert_eq!(sum, (0..300).map(|round| (round % 4).clamp(1, hosted)).sum::<usize>());
+        }
+    }
+
+    #[test]
+    fn a_panic_of_a_hosted_team_comes_out_with_its_words() {
+        let team = Team::new(3).unwrap();
+        for culprit in 0..3 {
+            let outcome = catch_unwind(AssertUnwindSafe(|| {
+                team.host(3, || {
+                    team.run(3, |worker| {
+                        assert!(worker.index != culprit, "a bug");
+                        worker.barrier();
+                    });
+                });
+            }));
+            let panic = outcome.unwrap_err();
+            assert_eq!(panic.downcast_ref::<&str>(), Some(&"a bug"), "culprit {culprit}");
+            // And the team is none the worse for it.
+            assert_eq!(team.host(2, || culprit), culprit);
+        }
+        let outcome = catch_unwind(AssertUnwindSafe(|| team.host(2, || panic!("outside of a run"))));
+        assert!(outcome.is_err());
     }
 
     #[test]
