@@ -2,16 +2,21 @@
 //!
 //! Threads that meet at barriers are as slow as the slowest of them. When other programs need the cores, a thread that
 //! is put aside holds up all others, and fewer threads, or one alone, are faster. Nothing but the time depends on the
-//! number (the bits do not), so it may change from frame to frame: now and then one frame runs with another number, and
+//! number (the bits do not), so it may change from frame to frame: now and then some run with another number, and
 //! the faster one is kept.
+//!
+//! The first frame of a run makes what all others need, and the first with another number of threads has to fetch what it needs from the caches of the
+//! other cores: neither says how fast that number is, so only a frame counts that follows one of its own kind.
 
 /// Chooses the number of threads for each frame.
 pub(crate) struct Pace {
     /// Candidates, from all threads down to one, each with the seconds of a sweep in recent frames.
     choices: Vec<(usize, Option<f64>)>,
     current: usize,
-    /// The candidate that the running frame tries, if any.
-    trial: Option<usize>,
+    /// The candidate that the running frame tries, if any, with how many frames of it have counted and their seconds of a sweep.
+    trial: Option<(usize, u32, f64)>,
+    /// Threads of the frame before.
+    last: Option<usize>,
     /// Which neighbour is tried next: down or up.
     downwards: bool,
     frames_to_trial: u32,
@@ -21,9 +26,11 @@ pub(crate) struct Pace {
 /// Frames between trials at first, and after a change.
 const SHORT_INTERVAL: u32 = 8;
 /// And once trials have confirmed the choice often: a trial then costs less than a percent.
-const LONG_INTERVAL: u32 = 256;
+const LONG_INTERVAL: u32 = 512;
+/// Frames of a trial that count.
+const TRIAL: u32 = 3;
 /// A trial must be this much faster to be believed: frames vary by themselves.
-const GAIN: f64 = 0.85;
+const GAIN: f64 = 0.93;
 /// A frame that is this much slower than those before calls for a trial at once.
 const LOSS: f64 = 2.0;
 
@@ -35,22 +42,29 @@ impl Pace {
             choices: halves.map(|n| (n, None)).collect(),
             current: 0,
             trial: None,
+            last: None,
             downwards: true,
-            // At once: on a busy machine the first frames could take seconds.
-            frames_to_trial: 1,
+            // Soon: on a busy machine the first frames could take seconds.
+            frames_to_trial: 2,
             interval: SHORT_INTERVAL,
         }
     }
 
     /// Threads for the next frame.
     pub(crate) fn threads(&mut self) -> usize {
-        self.trial = None;
-        if self.frames_to_trial > 0 {
+        if self.trial.is_some() {
+            // Not known yet.
+        } else if self.frames_to_trial > 0 {
             self.frames_to_trial -= 1;
         } else {
-            self.trial = self.next_trial();
+            self.trial = self.next_trial().map(|choice| (choice, 0, 0.0));
         }
-        self.choices[self.trial.unwrap_or(self.current)].0
+        self.chosen()
+    }
+
+    /// Threads of the running frame.
+    fn chosen(&self) -> usize {
+        self.choices[self.trial.map_or(self.current, |(choice, ..)| choice)].0
     }
 
     /// One thread alone first, which tells most; then the neighbours of the current choice in turn.
@@ -67,7 +81,11 @@ impl Pace {
 
     /// Takes note of how long a sweep of that frame took, in s.
     pub(crate) fn record(&mut self, seconds: f64) {
-        let Some(trial) = self.trial else {
+        let threads = self.chosen();
+        if self.last.replace(threads) != Some(threads) {
+            return;
+        }
+        let Some((trial, count, sum)) = self.trial else {
             let known = &mut self.choices[self.current].1;
             if known.is_some_and(|average| seconds > LOSS * average) {
                 self.frames_to_trial = 0;
@@ -75,8 +93,14 @@ impl Pace {
             *known = Some(known.map_or(seconds, |average| 0.75 * average + 0.25 * seconds));
             return;
         };
-        self.choices[trial].1 = Some(seconds);
-        let faster = self.choices[self.current].1.is_some_and(|average| seconds < GAIN * average);
+        if count + 1 < TRIAL {
+            self.trial = Some((trial, count + 1, sum + seconds));
+            return;
+        }
+        self.trial = None;
+        let mean = (sum + seconds) / f64::from(TRIAL);
+        self.choices[trial].1 = Some(mean);
+        let faster = self.choices[self.current].1.is_some_and(|average| mean < GAIN * average);
         if faster {
             self.current = trial;
         }
@@ -103,7 +127,7 @@ mod tests {
     #[test]
     fn an_idle_machine_keeps_all_threads_but_for_rare_trials() {
         let used = frames(&mut Pace::new(2), 1000, |threads| 1.0 / threads as f64);
-        assert!(used.iter().filter(|&&n| n == 1).count() < 12, "too many trials");
+        assert!(used.iter().filter(|&&n| n == 1).count() < 36, "too many trials");
         assert_eq!(used.last(), Some(&2));
     }
 
@@ -114,6 +138,29 @@ mod tests {
         assert_eq!(used.last(), Some(&1));
         let used = frames(&mut pace, 2000, |threads| 1.0 / threads as f64);
         assert_eq!(used.last(), Some(&8));
+    }
+
+    #[test]
+    fn first_frames_do_not_count() {
+        // The first of a run takes ten times as long, and the first with another number twice as long.
+        let (mut pace, mut last) = (Pace::new(2), 0);
+        let used: Vec<usize> = (0..200)
+            .map(|frame| {
+                let threads = pace.threads();
+                let slower = if frame == 0 {
+                    10.0
+                } else if threads == last {
+                    1.0
+                } else {
+                    2.0
+                };
+                pace.record(slower / f64::sqrt(threads as f64));
+                last = threads;
+                threads
+            })
+            .collect();
+        assert_eq!(used[..8], [2, 2, 1, 1, 1, 1, 2, 2], "one of each kind does not count");
+        assert_eq!(used.last(), Some(&2));
     }
 
     #[test]

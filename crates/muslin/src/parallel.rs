@@ -329,7 +329,7 @@ impl Crew {
     }
 
     /// That of a team which this thread leads.
-    fn of_this_thread<'a>(team: &'a Team) -> Option<&'a Self> {
+    fn of_this_thread(team: &Team) -> Option<&Self> {
         let crew = CREW.get();
         // SAFETY: a crew is there as long as it is led, and its leader does not end before what it calls.
         unsafe { crew.as_ref() }.filter(|crew| ptr::eq(crew.team, team))
@@ -686,7 +686,7 @@ mod tests {
                 }
                 worker.barrier();
             };
-            let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| team.run(size, stages)));
+            let outcome = catch_unwind(AssertUnwindSafe(|| team.run(size, stages)));
             assert!(outcome.is_err(), "team of {size}");
         }
     }
