@@ -1,7 +1,8 @@
 //! Cuts a step back until it is certified: the planes of [`guard`](super::guard), whose comment has the argument.
 //!
-//! Serial: the test of all pairs that could not be dismissed by how far apart they were is short, and what it leaves is
-//! few. So the order is fixed.
+//! Serial, so the order is fixed: what the test leaves is few. Whether it leaves anything may be asked by several threads ([`Guard::are_clear`]).
+
+use std::ops::Range;
 
 use super::candidates::Candidates;
 use super::guard::{Breach, Held, Stencil, Verdict, check_finite, pair_of, room_of};
@@ -225,6 +226,27 @@ impl Guard {
             }
         }
         Ok(self.violations.is_empty())
+    }
+
+    /// Whether all of some pairs pass the test of [`test_all`](Self::test_all).
+    pub(crate) fn are_clear(
+        (start, end): (&[Vec3<f64>], &[Vec3<f64>]),
+        candidates: &Candidates,
+        range: Range<usize>,
+        margin: f64,
+        normals: &[Vec3<f64>],
+    ) -> bool {
+        let faces = candidates.vertex_triangle.len();
+        range.into_iter().all(|pair| {
+            let (vertices, first_count) = if pair < faces {
+                (&candidates.vertex_triangle[pair], 1)
+            } else {
+                (&candidates.edge_edge[pair - faces], 2)
+            };
+            let normal = normals.get(pair).copied().filter(|normal| normal.is_finite());
+            let stencil = Stencil::gather(vertices, first_count, start, end);
+            matches!(stencil.test(room_of(margin), normal), Verdict::Clear)
+        })
     }
 
     /// Cuts a step back that [`test_all`](Self::test_all) has found not to be certain.

@@ -168,19 +168,7 @@ impl<R: Real> Frame<R> {
         substep: usize,
     ) -> Result<(), StepError> {
         separation.lead(context.model, self.script.time_after(substep));
-        let ends = &mut *separation;
-        context.team.compiled(
-            #[inline(always)]
-            || {
-                ends.end.resize(self.particles.len(), Vec3::ZERO);
-                ends.inverse_masses.resize(self.particles.len(), 0.0);
-                let all = ends.end.iter_mut().zip(&mut ends.inverse_masses);
-                for ((y, w), (u, origin)) in all.zip(self.particles.iter().zip(&self.origins)) {
-                    *y = *origin + u.xyz().cast();
-                    *w = u.inverse_mass().to_f64();
-                }
-            },
-        );
+        self.set_ends(separation, context);
         separation.push(context, self.script.obstacles(substep), step);
         if !separation.touched().is_empty() {
             self.take_push(separation, context, step, substep);
@@ -195,10 +183,41 @@ impl<R: Real> Frame<R> {
             std::mem::swap(&mut separation.start, &mut separation.end);
         }
         separation.settle(context.model, self.script.time_after(substep))?;
-        self.kept.clone_from(&self.particles);
+        let mut kept = std::mem::take(&mut self.kept);
+        // SAFETY: a worker sets those of its share of the vertices, and gets none.
+        let copies = unsafe { Shared::new(&mut kept) };
         let (passes, arrays, ..) = self.open(context.model, step);
-        context.team.run(context.threads, |worker| passes.update(worker, &arrays));
+        context.team.run(context.threads, |worker| {
+            worker.share(0..copies.len()).for_each(|i| copies.set(i, arrays.particles.get(i)));
+            passes.update(worker, &arrays);
+        });
+        self.kept = kept;
         Ok(())
+    }
+
+    /// Tells where the vertices end, and their inverse masses.
+    fn set_ends(&self, separation: &mut Separation, context: &Context<'_>) {
+        let Self { particles, origins, .. } = self;
+        let count = particles.len();
+        separation.end.resize(count, Vec3::ZERO);
+        separation.inverse_masses.resize(count, 0.0);
+        // SAFETY: a worker has its share of the vertices.
+        let (ends, masses) = unsafe { (Shared::new(&mut separation.end), Shared::new(&mut separation.inverse_masses)) };
+        context.team.run(sharing(context, count), |worker| {
+            let share = worker.share(0..count);
+            // SAFETY: shares are disjoint.
+            let (ends, masses) = unsafe { (ends.part(share.clone()), masses.part(share.clone())) };
+            worker.compiled(
+                #[inline(always)]
+                || {
+                    let all = ends.iter_mut().zip(masses);
+                    for ((y, w), (u, origin)) in all.zip(particles[share.clone()].iter().zip(&origins[share])) {
+                        *y = *origin + u.xyz().cast();
+                        *w = u.inverse_mass().to_f64();
+                    }
+                },
+            );
+        });
     }
 
     /// Takes over what separation has pushed and lifted, and keeps that out of the bodies.
@@ -302,9 +321,9 @@ impl<R: Real> Frame<R> {
     }
 }
 
-/// How many threads to use for a pass over so many vertices that is a run of its own: fewer are passed sooner than a large team is called.
+/// How many threads to use for a pass over so many vertices that is a run of its own: fewer are passed sooner than the others meet.
 pub(super) fn sharing(context: &Context<'_>, count: usize) -> usize {
-    const FEW: usize = 65_536;
+    const FEW: usize = 4096;
     if count < FEW { 1 } else { context.threads }
 }
 

@@ -19,11 +19,13 @@
 //! What is done does not depend on the age of the lists, since they are never used beyond their reach; so a run that goes on from
 //! a snapshot has the same bits.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use wide::f64x2;
 
 use super::contacts::{Contacts, Step};
+use super::frame::sharing;
 use super::restraint::{Restraint, Restraints};
 use super::script::{LIFT_SPEED, Obstacle};
 use super::tangle::Tangle;
@@ -211,7 +213,7 @@ impl Separation {
         self.complete();
         self.forget();
         // What is not finite is for `hold` to refuse.
-        let Ok(survey) = self.survey(context.model) else { return };
+        let Ok(survey) = self.survey(context) else { return };
         self.known = Some(survey);
         self.look(context);
         self.find_contacts(context);
@@ -293,7 +295,7 @@ impl Separation {
     pub(super) fn hold(&mut self, context: &Context<'_>) -> Result<bool, StepError> {
         self.complete();
         let survey = self
-            .survey(context.model)
+            .survey(context)
             .map_err(|vertex| StepError::non_finite(context.model, vertex.min(self.cloth.saturating_sub(1))))?;
         self.hold_surveyed(context, &survey, false)
     }
@@ -341,13 +343,13 @@ impl Separation {
     }
 
     /// One look at all vertices: cuts motions that are too long to be followed, and sets the margin. An error is the first that is not finite.
-    fn survey(&mut self, model: &Model) -> Result<Survey, usize> {
-        let mut survey = Survey::quick(&self.start, &self.end, &self.inverse_masses, self.cloth);
+    fn survey(&mut self, context: &Context<'_>) -> Result<Survey, usize> {
+        let mut survey = self.quick_survey(context);
         if !survey.is_finite || survey.longest > CAP * self.edge {
             survey = Survey::of(&self.start, &self.end, &self.inverse_masses, self.cloth);
         }
         if survey.is_finite && survey.longest > CAP * self.edge {
-            self.is_cut |= self.cut(model);
+            self.is_cut |= self.cut(context.model);
             survey = Survey::of(&self.start, &self.end, &self.inverse_masses, self.cloth);
         }
         if !survey.is_finite {
@@ -357,6 +359,21 @@ impl Separation {
         // from the accuracy.
         self.margin = rounding(survey.extent);
         Ok(survey)
+    }
+
+    fn quick_survey(&self, context: &Context<'_>) -> Survey {
+        let (count, whole) = (self.end.len(), Mutex::new(Survey::NOTHING));
+        context.team.run(sharing(context, count), |worker| {
+            let share = worker.share(0..count);
+            let part = Survey::quick(
+                &self.start[share.clone()],
+                &self.end[share.clone()],
+                &self.inverse_masses[share.clone()],
+                self.cloth.saturating_sub(share.start).min(share.len()),
+            );
+            whole.lock().unwrap_or_else(PoisonError::into_inner).add(&part, share.start);
+        });
+        whole.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// In how many pieces a substep has to be held, so that nothing is led far in one.
@@ -431,6 +448,9 @@ impl Separation {
         }
         let tangle = self.tangle.as_deref().filter(|tangle| !tangle.is_free());
         let active = tangle.map_or(self.neighborhood.active(), Tangle::held);
+        if self.are_clear(context, active) {
+            return Ok(0);
+        }
         let is_certain = self.guard.test_all((&self.start, &self.end), active, self.margin, &self.normals);
         if is_certain.map_err(|breach| breach_error(context.model, breach))? {
             return Ok(0);
@@ -441,6 +461,20 @@ impl Separation {
         let active = tangle.map_or(self.neighborhood.active(), Tangle::held);
         let held = guard.cut_back(start, end, |vertex| w[vertex] > 0.0, active, *margin);
         held.map(|held| held.truncated).map_err(|breach| breach_error(context.model, breach))
+    }
+
+    /// Whether a step is certain as it is, as several threads find out sooner than one; where it is not, one has to say what is wrong with it.
+    fn are_clear(&self, context: &Context<'_>, active: &Candidates) -> bool {
+        if context.threads == 1 {
+            return false;
+        }
+        let (step, are_clear) = ((&self.start[..], &self.end[..]), AtomicBool::new(true));
+        context.team.run(context.threads, |worker| {
+            if !Guard::are_clear(step, active, worker.share(0..active.len()), self.margin, &self.normals) {
+                are_clear.store(false, Ordering::Relaxed);
+            }
+        });
+        are_clear.into_inner()
     }
 
     /// Whether the pairs that were found hold all that may come to touch, although the end has changed since.
@@ -542,6 +576,19 @@ struct Survey {
 }
 
 impl Survey {
+    const NOTHING: Self = Self { is_finite: true, longest: 0.0, extent: 0.0, led: (0.0, 0) };
+
+    /// Joins that of other vertices, which are counted from `first` on. In which order parts are joined does not matter.
+    fn add(&mut self, other: &Self, first: usize) {
+        self.is_finite &= other.is_finite;
+        self.longest = self.longest.max(other.longest);
+        self.extent = self.extent.max(other.extent);
+        let led = (other.led.0, other.led.1 + first as u32);
+        if led.0 > self.led.0 || led.0 == self.led.0 && led.1 < self.led.1 {
+            self.led = led;
+        }
+    }
+
     fn of(start: &[Vec3<f64>], end: &[Vec3<f64>], inverse_masses: &[f64], cloth: usize) -> Self {
         let (mut longest, mut led, mut fastest) = (0.0, 0.0, 0);
         // No number is taken for the greater: then the sum is not finite either.

@@ -8,15 +8,19 @@
 //! Unsafe code of the library lives here and where a [`Shared`] is made; the argument is at [`Shared::new`].
 #![allow(unsafe_code, reason = "disjoint access through a colouring is beyond the borrow checker")]
 
-use std::any::Any;
-use std::cell::{Cell, UnsafeCell};
+mod barrier;
+mod crew;
+
+use std::cell::UnsafeCell;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Range;
-use std::panic::{AssertUnwindSafe, catch_unwind, panic_any, resume_unwind};
-use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use barrier::{Barrier, ReleaseOnPanic};
+use crew::{Crew, Led};
 
 /// Why a team could not be formed.
 #[derive(Debug, thiserror::Error)]
@@ -36,6 +40,8 @@ pub struct Team {
     is_wide: bool,
     /// Where somebody asks what it does.
     meter: Option<Meter>,
+    /// Threads that wait for work, while there are some.
+    crew: Mutex<Option<Led>>,
 }
 
 /// What a team has done so far, for whoever wants to know how much of a step is shared among threads.
@@ -96,7 +102,7 @@ impl Team {
 
     /// A team of one.
     pub fn solo() -> Self {
-        Self { pool: None, size: 1, is_wide: has_wide_registers(), meter: None }
+        Self { pool: None, size: 1, is_wide: has_wide_registers(), meter: None, crew: Mutex::new(None) }
     }
 
     /// The same, with registers of four numbers even where there are wider ones. No result depends on it.
@@ -129,22 +135,18 @@ impl Team {
         self.size
     }
 
-    /// Runs what is inlined into it, with the instructions of the widest registers that are to be used.
-    #[inline(always)]
-    pub(crate) fn compiled<T>(&self, work: impl FnOnce() -> T) -> T {
-        compiled(self.is_wide, work)
-    }
-
     /// Does some work that runs the team with `active` threads again and again on one of them, while the others wait for that: so none has to be woken each time.
-    pub(crate) fn host<T: Send>(&self, active: usize, work: impl FnOnce() -> T + Send) -> T {
+    ///
+    /// `work` may not host the same team, and a run in it has no more threads than this.
+    pub fn host<T: Send>(&self, active: usize, work: impl FnOnce() -> T + Send) -> T {
         let active = active.clamp(1, self.size);
         let Some(pool) = self.pool.as_ref().filter(|_| active > 1) else { return work() };
-        let crew = Crew::new(self, active);
+        let crew = Crew::new(active);
         let (work, outcome) = (Mutex::new(Some(work)), Mutex::new(None));
         pool.broadcast(|context| match context.index() {
             0 => {
                 let work = work.lock().unwrap_or_else(PoisonError::into_inner).take();
-                let done = work.map(|work| crew.lead(work));
+                let done = work.map(|work| crew.lead(self, work));
                 *outcome.lock().unwrap_or_else(PoisonError::into_inner) = done;
             }
             index if index < active => crew.follow(index),
@@ -156,12 +158,20 @@ impl Team {
         outcome
     }
 
+    /// The crew that this thread leads.
+    fn led_by_this_thread(&self) -> Option<&Crew> {
+        let led = self.crew.lock().unwrap_or_else(PoisonError::into_inner);
+        let led = led.as_ref().filter(|led| led.by == thread::current().id())?;
+        // SAFETY: a crew is there as long as it is led, and whoever leads it does not end that before what it calls here.
+        Some(unsafe { &*led.crew })
+    }
+
     /// Runs `stages` once on each of `active` threads, at most the whole team.
     ///
     /// Every thread must come to the same barriers, and `stages` must not run the same team again: either would wait
     /// for ever. A panic of one thread ends the others at their next barrier and comes out here.
     pub fn run(&self, active: usize, stages: impl Fn(&Worker<'_>) + Sync) {
-        let crew = Crew::of_this_thread(self);
+        let crew = self.led_by_this_thread();
         let active = active.clamp(1, crew.map_or(self.size, |crew| crew.size));
         let barrier = Barrier::new(active);
         let start = self.meter.as_ref().map(|meter| (meter.clock)());
@@ -286,200 +296,6 @@ impl Worker<'_> {
     }
 }
 
-thread_local! {
-    /// Of whoever leads one on this thread.
-    static CREW: Cell<*const Crew> = const { Cell::new(ptr::null()) };
-}
-
-/// What a thread says that panics because of another.
-const BROKEN: &str = "another thread of the team panicked";
-
-/// Work of a run, for the thread of an index. It is there until all have come to the end of the run.
-type Job = *const (dyn Fn(usize) + Sync);
-
-/// Threads that wait for the first of them to give them work.
-struct Crew {
-    /// Whose they are.
-    team: *const Team,
-    size: usize,
-    /// The leader sets it before all meet at `begin`, and nobody reads it after they have met at `end`; none sends the others home.
-    job: UnsafeCell<Option<Job>>,
-    /// How many of them work.
-    active: AtomicUsize,
-    begin: Barrier,
-    end: Barrier,
-    /// What the first thread to panic said.
-    panic: Mutex<Option<Box<dyn Any + Send>>>,
-}
-
-// SAFETY: the job is written and read on either side of a barrier, as it says; what it points to may be shared. The team is only compared.
-unsafe impl Sync for Crew {}
-
-impl Crew {
-    fn new(team: &Team, size: usize) -> Self {
-        Self {
-            team,
-            size,
-            job: UnsafeCell::new(None),
-            active: AtomicUsize::new(0),
-            begin: Barrier::new(size),
-            end: Barrier::new(size),
-            panic: Mutex::new(None),
-        }
-    }
-
-    /// That of a team which this thread leads.
-    fn of_this_thread(team: &Team) -> Option<&Self> {
-        let crew = CREW.get();
-        // SAFETY: a crew is there as long as it is led, and its leader does not end before what it calls.
-        unsafe { crew.as_ref() }.filter(|crew| ptr::eq(crew.team, team))
-    }
-
-    /// Does some work as the leader.
-    fn lead<T>(&self, work: impl FnOnce() -> T) -> T {
-        let _leadership = Leadership { crew: self, before: CREW.replace(self) };
-        work()
-    }
-
-    /// Waits for work and does it until there is none.
-    fn follow(&self, index: usize) {
-        loop {
-            self.begin.wait();
-            // SAFETY: the leader has set it before this barrier, and sets it again only after the next one.
-            let Some(job) = (unsafe { *self.job.get() }) else { return };
-            if index < self.active.load(Ordering::Relaxed) {
-                // SAFETY: the leader waits at the next barrier before what the job refers to ends.
-                let work = AssertUnwindSafe(|| unsafe { (*job)(index) });
-                self.note(catch_unwind(work));
-            }
-            self.end.wait();
-        }
-    }
-
-    /// Runs some work on `active` of the threads; only for the leader.
-    fn run(&self, active: usize, work: &(dyn Fn(usize) + Sync)) {
-        self.active.store(active, Ordering::Relaxed);
-        // SAFETY: only its lifetime is another; it is used until the second barrier, which is before the end of this function even if
-        // the work panics.
-        let job: Job = unsafe { std::mem::transmute::<&(dyn Fn(usize) + Sync), &'static (dyn Fn(usize) + Sync)>(work) };
-        // SAFETY: the others wait at the first barrier, and read it only after that.
-        unsafe { *self.job.get() = Some(job) };
-        self.begin.wait();
-        self.note(catch_unwind(AssertUnwindSafe(|| work(0))));
-        self.end.wait();
-        let panic = self.panic.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(panic) = panic {
-            resume_unwind(panic);
-        }
-    }
-
-    /// Keeps what a thread said that has panicked; rather the first than that it was not the first.
-    fn note(&self, outcome: Result<(), Box<dyn Any + Send>>) {
-        if let Err(panic) = outcome {
-            let mut first = self.panic.lock().unwrap_or_else(PoisonError::into_inner);
-            if first.as_ref().is_none_or(|first| first.downcast_ref() == Some(&BROKEN)) {
-                *first = Some(panic);
-            }
-        }
-    }
-}
-
-/// Sends the others home in the end, also if the work panics.
-struct Leadership<'a> {
-    crew: &'a Crew,
-    /// The crew that this thread led before.
-    before: *const Crew,
-}
-
-impl Drop for Leadership<'_> {
-    fn drop(&mut self) {
-        CREW.set(self.before);
-        // SAFETY: the others wait at the barrier, and read it only after that.
-        unsafe { *self.crew.job.get() = None };
-        self.crew.begin.wait();
-    }
-}
-
-/// A barrier that spins first and sleeps then.
-///
-/// The waits between colours are shorter than a trip through the kernel. But a thread that has to wait longer waits for
-/// one that is not running, and must not take the core that the other needs.
-struct Barrier {
-    size: usize,
-    arrived: AtomicUsize,
-    generation: AtomicUsize,
-    broken: AtomicBool,
-    sleepers: AtomicUsize,
-    bed: Mutex<()>,
-    bell: Condvar,
-}
-
-impl Barrier {
-    fn new(size: usize) -> Self {
-        Self {
-            size,
-            arrived: AtomicUsize::new(0),
-            generation: AtomicUsize::new(0),
-            broken: AtomicBool::new(false),
-            sleepers: AtomicUsize::new(0),
-            bed: Mutex::new(()),
-            bell: Condvar::new(),
-        }
-    }
-
-    fn wait(&self) {
-        /// Some tens of microseconds, about as long as a thread sleeps at least.
-        const SPINS: u32 = 2000;
-        let generation = self.generation.load(Ordering::Acquire);
-        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.size {
-            self.arrived.store(0, Ordering::Relaxed);
-            self.generation.store(generation.wrapping_add(1), Ordering::SeqCst);
-            // Whoever is not seen here has not looked at the generation yet, and will find it changed.
-            if self.sleepers.load(Ordering::SeqCst) > 0 {
-                self.wake();
-            }
-            return;
-        }
-        for _ in 0..SPINS {
-            if self.is_over(generation) {
-                return;
-            }
-            std::hint::spin_loop();
-        }
-        self.sleepers.fetch_add(1, Ordering::SeqCst);
-        let mut guard = self.bed.lock().unwrap_or_else(PoisonError::into_inner);
-        while !self.is_over(generation) {
-            guard = self.bell.wait(guard).unwrap_or_else(PoisonError::into_inner);
-        }
-        self.sleepers.fetch_sub(1, Ordering::SeqCst);
-    }
-
-    fn is_over(&self, generation: usize) -> bool {
-        if self.broken.load(Ordering::SeqCst) {
-            panic_any(BROKEN);
-        }
-        self.generation.load(Ordering::SeqCst) != generation
-    }
-
-    fn wake(&self) {
-        // Taking the lock waits for a sleeper that has looked and not yet lain down.
-        drop(self.bed.lock().unwrap_or_else(PoisonError::into_inner));
-        self.bell.notify_all();
-    }
-}
-
-/// Lets the others out of the barrier when a thread panics, so that a bug is a message and not a hang.
-struct ReleaseOnPanic<'a>(&'a Barrier);
-
-impl Drop for ReleaseOnPanic<'_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.0.broken.store(true, Ordering::SeqCst);
-            self.0.wake();
-        }
-    }
-}
-
 /// A slice that a team reads and writes in disjoint parts.
 pub struct Shared<'a, T> {
     items: *const UnsafeCell<T>,
@@ -581,6 +397,16 @@ impl<'a, T: Copy> Shared<'a, T> {
         unsafe { *self.at(spot) = item }
     }
 
+    /// Items that follow each other, as a slice.
+    ///
+    /// # Safety
+    /// Until the next barrier no other worker may get or set any of them, nor this one but through the slice.
+    pub unsafe fn part(&self, range: Range<usize>) -> &'a mut [T] {
+        assert!(range.start <= range.end && range.end <= self.length, "items out of range");
+        // SAFETY: in range; nobody else has them now, by the caller's promise.
+        unsafe { std::slice::from_raw_parts_mut(self.items.add(range.start).cast::<T>().cast_mut(), range.len()) }
+    }
+
     /// Reads several items that follow each other, without looking whether there are as many.
     ///
     /// # Safety
@@ -658,6 +484,9 @@ impl<T> Spot<T> {
 
 #[cfg(test)]
 mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::atomic::AtomicUsize;
+
     use super::*;
 
     #[test]
@@ -681,7 +510,7 @@ mod tests {
             let stages = |worker: &Worker<'_>| {
                 // Late enough for the others to sleep.
                 if worker.leads() {
-                    std::thread::sleep(std::time::Duration::from_millis(20));
+                    thread::sleep(std::time::Duration::from_millis(20));
                     panic!("a bug");
                 }
                 worker.barrier();
@@ -737,7 +566,7 @@ mod tests {
     #[test]
     fn a_team_works_on_threads_of_others() {
         let mut threads = Vec::new();
-        let team = Team::on_threads(3, |work| threads.push(std::thread::spawn(work))).unwrap();
+        let team = Team::on_threads(3, |work| threads.push(thread::spawn(work))).unwrap();
         let count = AtomicUsize::new(0);
         team.run(3, |worker| {
             count.fetch_add(1, Ordering::Relaxed);
