@@ -272,7 +272,7 @@ pub(super) struct Overlaps {
 }
 
 /// The lanes of a register of eight whose bits are set, in ascending order, a byte each, and how many they are.
-const LANES_OF: [([u8; SIDE], u8); 1 << SIDE] = {
+static LANES_OF: [([u8; SIDE], u8); 1 << SIDE] = {
     let mut all = [([0; SIDE], 0); 1 << SIDE];
     let mut bits = 0;
     while bits < all.len() {

@@ -361,6 +361,7 @@ impl Separation {
         Ok(survey)
     }
 
+    /// [`Survey::quick`] of all vertices, by all threads.
     fn quick_survey(&self, context: &Context<'_>) -> Survey {
         let (count, whole) = (self.end.len(), Mutex::new(Survey::NOTHING));
         context.team.run(sharing(context, count), |worker| {
