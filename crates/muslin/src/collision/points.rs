@@ -133,12 +133,6 @@ impl Points {
         work.run::<Lanes>()
     }
 
-    /// Bounds of the distances of some pairs, in m.
-    #[cfg(test)]
-    pub(super) fn gaps<const FIRST: usize>(&self, pairs: &[[u32; 4]; SIDE]) -> [f32; SIDE] {
-        self.run(Gaps::<FIRST> { places: &self.places, pairs })
-    }
-
     /// Measures some pairs, of gaps that count for so much more than they are, in m.
     #[inline]
     pub(super) fn measure<const FIRST: usize>(
@@ -169,26 +163,6 @@ pub(super) struct Measured {
     pub(super) until: [f32; SIDE],
     /// A bit for each that has to be looked at.
     pub(super) is_active: u32,
-}
-
-#[cfg(test)]
-struct Gaps<'a, const FIRST: usize> {
-    places: &'a [f32x4],
-    pairs: &'a [[u32; 4]; SIDE],
-}
-
-#[cfg(test)]
-impl<const FIRST: usize> Work for Gaps<'_, FIRST> {
-    type Outcome = [f32; SIDE];
-
-    #[inline(always)]
-    fn run<S: Register>(self) -> [f32; SIDE] {
-        let mut all = [0.0; SIDE];
-        for from in (0..SIDE).step_by(S::LANES) {
-            least_distance::<FIRST, S>(&corners::<S>(self.places, &self.pairs[from..])).store(&mut all[from..]);
-        }
-        all
-    }
 }
 
 struct Measure<'a, const FIRST: usize> {
@@ -387,6 +361,29 @@ mod tests {
     use crate::collision::Closest;
     use crate::energy::conformance::Random;
 
+    struct Gaps<'a, const FIRST: usize> {
+        places: &'a [f32x4],
+        pairs: &'a [[u32; 4]; SIDE],
+    }
+
+    impl<const FIRST: usize> Work for Gaps<'_, FIRST> {
+        type Outcome = [f32; SIDE];
+
+        #[inline(always)]
+        fn run<S: Register>(self) -> [f32; SIDE] {
+            let mut all = [0.0; SIDE];
+            for from in (0..SIDE).step_by(S::LANES) {
+                least_distance::<FIRST, S>(&corners::<S>(self.places, &self.pairs[from..])).store(&mut all[from..]);
+            }
+            all
+        }
+    }
+
+    /// Bounds of the distances of some pairs, in m.
+    fn gaps_of<const FIRST: usize>(points: &Points, pairs: &[[u32; 4]; SIDE]) -> [f32; SIDE] {
+        points.run(Gaps::<FIRST> { places: &points.places, pairs })
+    }
+
     /// Pairs of all kinds: far, near, flat, along a line, collapsed, tiny, and with one vertex far off.
     fn pairs() -> Vec<[Vec3<f64>; 4]> {
         let mut random = Random::new(5);
@@ -413,7 +410,7 @@ mod tests {
         for (round, x) in pairs().into_iter().enumerate() {
             let points = Points::of(&x, &x, team);
             let size = points.places.iter().flat_map(|p| p.to_array()).fold(0.0, |size: f32, p| size.max(p.abs()));
-            let gap = f64::from(points.gaps::<FIRST>(&[[0, 1, 2, 3]; SIDE])[2]);
+            let gap = f64::from(gaps_of::<FIRST>(&points, &[[0, 1, 2, 3]; SIDE])[2]);
             let distance = Closest::of::<FIRST>(x).distance;
             assert!(gap <= distance, "{gap} and {distance} of {x:?}");
             // The normal of what is collapsed is mostly rounding.
@@ -432,7 +429,7 @@ mod tests {
             let y = x.map(|x| x + drift + random.vector() * stir);
             let points = Points::of(&x, &y, team);
             let pairs = [[0, 1, 2, 3]; SIDE];
-            let gap = points.gaps::<FIRST>(&pairs)[1];
+            let gap = gaps_of::<FIRST>(&points, &pairs)[1];
             let left = gap - own_approach::<FIRST, Lanes>(&corners(&points.moves, &pairs)).to_array()[1];
             // With Σρ at 0 before the step and 1 after it: never more than is promised, and not much less.
             let near = Near { used: 0.0, after: Some(1.0), nearer: f32::INFINITY, distance: f32::INFINITY };

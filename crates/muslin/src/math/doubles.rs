@@ -1,9 +1,8 @@
 //! Four double-precision numbers side by side.
 
-use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
-
 use wide::f64x4;
 
+use super::operators::{assignments, operators};
 use super::{Scalar, Vec3};
 
 /// Four numbers, each with the arithmetic of an `f64`.
@@ -31,38 +30,8 @@ impl Doubles {
     }
 }
 
-macro_rules! operators {
-    ($($trait:ident $method:ident),+) => {$(
-        impl $trait for Doubles {
-            type Output = Self;
-            #[inline(always)]
-            fn $method(self, o: Self) -> Self {
-                Self($trait::$method(self.0, o.0))
-            }
-        }
-    )+};
-}
-operators!(Add add, Sub sub, Mul mul, Div div);
-
-impl Neg for Doubles {
-    type Output = Self;
-    #[inline(always)]
-    fn neg(self) -> Self {
-        Self(-self.0)
-    }
-}
-impl AddAssign for Doubles {
-    #[inline(always)]
-    fn add_assign(&mut self, o: Self) {
-        *self = *self + o;
-    }
-}
-impl SubAssign for Doubles {
-    #[inline(always)]
-    fn sub_assign(&mut self, o: Self) {
-        *self = *self - o;
-    }
-}
+operators!(Doubles);
+assignments!(Doubles);
 
 impl Scalar for Doubles {
     const ZERO: Self = Self(f64x4::ZERO);

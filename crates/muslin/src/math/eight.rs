@@ -15,9 +15,10 @@ use core::arch::x86_64::{
     _mm256_shuffle_ps, _mm256_sqrt_ps, _mm256_sub_ps, _mm256_unpackhi_ps, _mm256_unpacklo_ps, _mm256_xor_ps,
 };
 use core::mem::transmute;
-use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
+use std::ops::{Add, Div, Mul, Neg, Sub};
 
 use super::angle::{Narrow, Register};
+use super::operators::assignments;
 use super::{Lanes, Scalar, angle};
 
 /// Eight numbers, each with the arithmetic of an `f32`.
@@ -153,18 +154,7 @@ impl Neg for Eight {
         Self(unsafe { _mm256_xor_ps(self.0, Self::new([-0.0; 8]).0) })
     }
 }
-impl AddAssign for Eight {
-    #[inline(always)]
-    fn add_assign(&mut self, o: Self) {
-        *self = *self + o;
-    }
-}
-impl SubAssign for Eight {
-    #[inline(always)]
-    fn sub_assign(&mut self, o: Self) {
-        *self = *self - o;
-    }
-}
+assignments!(Eight);
 
 impl Scalar for Eight {
     const ZERO: Self = Self::new([0.0; 8]);

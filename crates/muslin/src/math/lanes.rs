@@ -3,11 +3,10 @@
 //! Every machine that runs this has registers of four (SSE2, NEON, SIMD128), so this is what sweeps use unless the
 //! processor has wider ones (`Eight`). The bits are the same everywhere.
 
-use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
-
 use wide::f32x4;
 
 use super::angle::{Narrow, Register};
+use super::operators::{assignments, operators};
 use super::{Scalar, angle};
 
 /// Four numbers, each with the arithmetic of an `f32`.
@@ -84,38 +83,8 @@ impl From<Lanes> for [f32; 4] {
     }
 }
 
-macro_rules! operators {
-    ($($trait:ident $method:ident),+) => {$(
-        impl $trait for Lanes {
-            type Output = Self;
-            #[inline(always)]
-            fn $method(self, o: Self) -> Self {
-                Self($trait::$method(self.0, o.0))
-            }
-        }
-    )+};
-}
-operators!(Add add, Sub sub, Mul mul, Div div);
-
-impl Neg for Lanes {
-    type Output = Self;
-    #[inline(always)]
-    fn neg(self) -> Self {
-        Self(-self.0)
-    }
-}
-impl AddAssign for Lanes {
-    #[inline(always)]
-    fn add_assign(&mut self, o: Self) {
-        *self = *self + o;
-    }
-}
-impl SubAssign for Lanes {
-    #[inline(always)]
-    fn sub_assign(&mut self, o: Self) {
-        *self = *self - o;
-    }
-}
+operators!(Lanes);
+assignments!(Lanes);
 
 impl Scalar for Lanes {
     const ZERO: Self = Self(f32x4::ZERO);

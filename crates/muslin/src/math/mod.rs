@@ -12,6 +12,7 @@ mod eight;
 mod four;
 mod lanes;
 mod mat3;
+mod operators;
 mod polar;
 mod scalar;
 mod sym3;
