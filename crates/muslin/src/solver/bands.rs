@@ -12,15 +12,15 @@
 //! since they were last looked at. All others are as they were when they were found within bounds, or have both ends held. So when none in the list is beyond its bounds by more than a tolerance, none of all is.
 //!
 //! Several distances of a colour stand side by side, as many as the registers take. Lists are of groups of eight whatever the registers: what a sweep over a list does depends on what else is in
-//! it, and the width of registers must not change a bit. A bundle that is not full repeats its first distance, so that both lanes compute and store the same; one without any has bounds that nothing is beyond.
+//! it, and the width of registers must not change a bit. A bundle that is not full repeats a distance, with bounds that nothing is beyond.
 #![allow(unsafe_code, reason = "skips bounds checks that the constructor made once; they cost a tenth of a sweep")]
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use super::particle::{Bundle, Bundled, Particle};
-use super::sweep::{arm_of_bundle, place_bundle};
-use crate::math::{Real, Scalar, Vec3};
+use super::sweep::{BLOCK, arm_of_bundle, place_bundle, shift};
+use crate::math::{Real, Scalar, Vec3, inlined};
 use crate::parallel::{Shared, Spot, Worker};
 use crate::topology::{Adjacency, color};
 
@@ -86,8 +86,7 @@ impl<R: Bundled> Bands<R> {
                 for start in (0..GROUP).step_by(lanes) {
                     let bundle: Vec<Band> = group.iter().skip(start).take(lanes).map(|&i| bands[i as usize]).collect();
                     let nothing = Band { low: 0.0, high: f64::INFINITY, ..bands[group[0] as usize] };
-                    let other = bundle.first().copied().unwrap_or(nothing);
-                    let all = || (0..lanes).map(|lane| bundle.get(lane).copied().unwrap_or(other));
+                    let all = || (0..lanes).map(|lane| bundle.get(lane).copied().unwrap_or(nothing));
                     spots.extend(all().map(|band| band.ends.map(Spot::new)));
                     bounds.extend(all().map(|band| R::from_f64(band.low)));
                     bounds.extend(all().map(|band| R::from_f64(band.high)));
@@ -145,7 +144,7 @@ impl<R: Bundled> Bands<R> {
 
     fn sweep(&self, worker: &Worker<'_>, ends: &Ends<'_, R>, moved: impl Fn(usize)) {
         for color in &self.colors {
-            // SAFETY: both callers have checked; a colour has no vertex twice, but for lanes that repeat each other.
+            // SAFETY: both callers have checked; a colour has no vertex twice, but for lanes that move nothing.
             unsafe { self.move_some(worker.share(color.clone()), ends, self.relaxation, &moved) };
             worker.barrier();
         }
@@ -197,13 +196,11 @@ impl<R: Bundled> Bands<R> {
         for group in self.share(worker) {
             if held.moved.get(group) != 0 {
                 held.moved.set(group, 0);
-                for vertex in self.vertices_of(group) {
-                    for &near in held.groups.of(vertex) {
-                        // What is written again and again is taken from the other cores again and again.
-                        let is_near = &held.is_near[near as usize];
-                        if is_near.load(Ordering::Relaxed) == 0 {
-                            is_near.store(1, Ordering::Relaxed);
-                        }
+                for &near in held.near.of(group as u32) {
+                    // What is written again and again is taken from the other cores again and again.
+                    let is_near = &held.is_near[near as usize];
+                    if is_near.load(Ordering::Relaxed) == 0 {
+                        is_near.store(1, Ordering::Relaxed);
                     }
                 }
             }
@@ -265,9 +262,11 @@ impl<R: Bundled> Bands<R> {
     ) {
         let ends = *ends;
         let relaxation = S::load_number(|_| relaxation);
+        let mut moves = [(0, [Vec3::ZERO; 2]); BLOCK];
+        let mut count = 0;
         for bundle in groups.flat_map(bundles_of::<S>) {
             // SAFETY: by the caller's promise.
-            let (u, w, line, [low, high]) = unsafe { self.load::<S>(bundle, &ends) };
+            let (w, line, [low, high]) = unsafe { self.load::<S>(bundle, &ends) };
             let squared = line.norm_squared();
             let (is_long, is_short) = (squared.greater(high * high), (low * low).greater(squared));
             if !(S::is_any(is_long) || S::is_any(is_short)) {
@@ -278,15 +277,33 @@ impl<R: Bundled> Bands<R> {
             let beyond = S::select(is_long, length - high, S::select(is_short, length - low, S::ZERO));
             let inertia = (w[0] + w[1]) * length;
             let part = S::select(inertia.greater(S::ZERO), relaxation * beyond / inertia, S::ZERO);
-            let spots = &self.spots[bundle * S::LANES..][..S::LANES];
-            for (i, end) in [u[0] + line * (part * w[0]), u[1] - line * (part * w[1])].into_iter().enumerate() {
-                // Lanes within bounds keep their bits, a minus before a zero too, as they do in a bundle that is passed over.
-                let end = Vec3::select(is_long, end, Vec3::select(is_short, end, u[i]));
-                S::store(end, w[i], |lane, particle| {
-                    // SAFETY: the constructor has checked the ends.
-                    unsafe { ends.particles.set_at(spots[lane][i], particle) };
-                });
+            // Lanes within bounds keep their bits, a minus before a zero too, as they do in a bundle that is passed over.
+            let stay = Vec3::new(-S::ZERO, -S::ZERO, -S::ZERO);
+            let choose = inlined(
+                #[inline(always)]
+                |by: Vec3<S>| Vec3::select(is_long, by, Vec3::select(is_short, by, stay)),
+            );
+            moves[count] = (bundle, [choose(line * (part * w[0])), choose(-(line * (part * w[1])))]);
+            count += 1;
+            if count == BLOCK {
+                // SAFETY: as before.
+                unsafe { self.shift::<S>(&moves, &ends) };
+                count = 0;
             }
+        }
+        // SAFETY: as before.
+        unsafe { self.shift::<S>(&moves[..count], &ends) };
+    }
+
+    /// Moves the ends of some bundles.
+    ///
+    /// # Safety
+    /// As for [`move_some`](Self::move_some).
+    #[inline(always)]
+    unsafe fn shift<S: Bundle<R>>(&self, moves: &[(usize, [Vec3<S>; 2])], ends: &Ends<'_, R>) {
+        for (bundle, moves) in moves {
+            // SAFETY: the constructor has checked the ends, and the caller the length.
+            unsafe { shift(&ends.particles, &self.spots[bundle * S::LANES..][..S::LANES], moves) };
         }
     }
 
@@ -313,7 +330,7 @@ impl<R: Bundled> Bands<R> {
         let mut most = S::ZERO;
         for bundle in groups.flat_map(bundles_of::<S>) {
             // SAFETY: by the caller's promise.
-            let (_, w, line, [low, high]) = unsafe { self.load::<S>(bundle, ends) };
+            let (w, line, [low, high]) = unsafe { self.load::<S>(bundle, ends) };
             let length = line.norm();
             let beyond = S::select(length.greater(high), length - high, low - length);
             let beyond = S::select(((w[0] + w[1]) * length).greater(S::ZERO), beyond, S::ZERO);
@@ -322,12 +339,12 @@ impl<R: Bundled> Bands<R> {
         most.largest()
     }
 
-    /// Displacements, inverse masses and lines of a bundle, and its bounds.
+    /// Inverse masses and lines of a bundle, and its bounds.
     ///
     /// # Safety
     /// As for [`move_some`](Self::move_some).
     #[inline(always)]
-    unsafe fn load<S: Bundle<R>>(&self, bundle: usize, ends: &Ends<'_, R>) -> ([Vec3<S>; 2], [S; 2], Vec3<S>, [S; 2]) {
+    unsafe fn load<S: Bundle<R>>(&self, bundle: usize, ends: &Ends<'_, R>) -> ([S; 2], Vec3<S>, [S; 2]) {
         let spots = &self.spots[bundle * S::LANES..][..S::LANES];
         let (mut u, mut w) = ([Vec3::ZERO; 2], [S::ZERO; 2]);
         for i in 0..2 {
@@ -338,7 +355,7 @@ impl<R: Bundled> Bands<R> {
         let arm: Vec3<S> = unsafe { arm_of_bundle(&ends.arms, ends.first_arm + bundle * S::LANES * 3, 1) };
         let bounds = &self.bounds[bundle * 2 * S::LANES..][..2 * S::LANES];
         let bound = |i: usize| S::load_number(|lane| bounds[i * S::LANES + lane]);
-        (u, w, u[1] - u[0] + arm, [bound(0), bound(1)])
+        (w, u[1] - u[0] + arm, [bound(0), bound(1)])
     }
 }
 
@@ -352,8 +369,9 @@ fn bundles_of<S: Scalar>(group: usize) -> Range<usize> {
 /// What [`Bands::hold`] keeps.
 #[derive(Default)]
 pub(super) struct Memory {
-    /// The groups of each vertex.
-    groups: Adjacency,
+    vertex_count: usize,
+    /// The groups that share a vertex with each group, and that group itself.
+    near: Adjacency,
     /// For each group, whether it was moved since the last list, and whether it has a vertex of one that was.
     moved: Vec<u8>,
     is_near: Vec<AtomicU8>,
@@ -364,7 +382,8 @@ pub(super) struct Memory {
 
 /// The same, open to the team.
 pub(super) struct Held<'a> {
-    groups: &'a Adjacency,
+    vertex_count: usize,
+    near: &'a Adjacency,
     moved: Shared<'a, u8>,
     is_near: &'a [AtomicU8],
     changed: Shared<'a, u32>,
@@ -376,11 +395,23 @@ impl Memory {
     /// For some bands, unless it is already.
     pub(super) fn fit<R: Bundled>(&mut self, bands: &Bands<R>) {
         let count = bands.group_count();
-        if self.moved.len() == count && self.groups.len() == bands.vertex_count {
+        if self.moved.len() == count && self.vertex_count == bands.vertex_count {
             return;
         }
         let of_group = |group: usize| bands.vertices_of(group).map(move |vertex| (vertex, group as u32));
-        self.groups = Adjacency::of_pairs(bands.vertex_count, || (0..count).flat_map(of_group));
+        let groups = Adjacency::of_pairs(bands.vertex_count, || (0..count).flat_map(of_group));
+        let (mut near, mut some) = (Adjacency::default(), Vec::new());
+        for group in 0..count {
+            some.clear();
+            some.extend(bands.vertices_of(group).flat_map(|vertex| groups.of(vertex)));
+            some.sort_unstable();
+            some.dedup();
+            near.items.extend_from_slice(&some);
+            near.offsets.push(near.items.len() as u32);
+        }
+        near.items.shrink_to_fit();
+        self.near = near;
+        self.vertex_count = bands.vertex_count;
         self.moved = vec![0; count];
         self.is_near = (0..count).map(|_| AtomicU8::new(0)).collect();
         self.changed = vec![0; count];
@@ -389,11 +420,12 @@ impl Memory {
 
     /// Opens it to a team.
     pub(super) fn open(&mut self) -> Held<'_> {
-        let Self { groups, moved, is_near, changed, ends } = self;
+        let Self { vertex_count, near, moved, is_near, changed, ends } = self;
         // SAFETY: a sweep sets the marks of own groups. To list them, a worker gets and sets those of its share, and then one worker alone sets the list, which all get;
         // there is a barrier after each.
         let (moved, changed, ends) = unsafe { (Shared::new(moved), Shared::new(changed), Shared::new(ends)) };
-        Held { groups, moved, is_near, changed, ends, worst: std::array::from_fn(|_| AtomicU64::new(0)) }
+        let worst = std::array::from_fn(|_| AtomicU64::new(0));
+        Held { vertex_count: *vertex_count, near, moved, is_near, changed, ends, worst }
     }
 }
 
@@ -401,7 +433,7 @@ impl Held<'_> {
     fn check<R: Bundled>(&self, bands: &Bands<R>) {
         let count = bands.group_count();
         assert!(self.moved.len() == count && self.is_near.len() == count && self.changed.len() == count, "other bands");
-        assert!(self.ends.len() == bands.colors.len() && self.groups.len() == bands.vertex_count, "other bands");
+        assert!(self.ends.len() == bands.colors.len() && self.vertex_count == bands.vertex_count, "other bands");
     }
 }
 

@@ -28,7 +28,7 @@ use super::position_based::{self, Sweeps};
 use super::sweep::{Element, Measure, Sweep, Visit};
 use super::{Need, PRECISION, SolverKind, iterations, substeps};
 use crate::energy::{Batch, Constraint, Energy, Term, WideRest};
-use crate::math::{Real, Scalar};
+use crate::math::{Real, Scalar, Vec3};
 use crate::parallel::Worker;
 use crate::parameter::Entry;
 
@@ -147,18 +147,19 @@ impl Law {
 
 impl<E: Energy<N>, R: Real, const N: usize> Visit<E, R, N> for Law {
     #[inline(always)]
-    fn visit<S: Bundle<R>>(&self, rest: &E::Rest<S>, element: &mut Element<'_, S, N>) {
-        let row = E::row(rest, &element.x);
-        let change = self.correction::<R, S, _, N>(&row, &element.w);
-        element.shift(|i, w| row.shift(i, change, w));
+    fn visit<S: Bundle<R>>(&self, row: &E::Row<S>, element: &Element<'_, S, N>) -> [Vec3<S>; N] {
+        let change = self.correction::<R, S, _, N>(row, &element.w);
+        element.moves(
+            #[inline(always)]
+            |i, w| row.shift(i, change, w),
+        )
     }
 }
 
 impl<E: Energy<N>, R: Real, const N: usize> Measure<E, R, N> for Law {
     #[inline(always)]
-    fn measure<S: Bundle<R>>(&self, rest: &E::Rest<S>, element: &Element<'_, S, N>) -> S {
-        let row = E::row(rest, &element.x);
-        let change = self.correction::<R, S, _, N>(&row, &element.w);
+    fn measure<S: Bundle<R>>(&self, row: &E::Row<S>, element: &Element<'_, S, N>) -> S {
+        let change = self.correction::<R, S, _, N>(row, &element.w);
         element.largest_move(|i, w| row.shift(i, change, w))
     }
 }

@@ -6,6 +6,12 @@ use crate::energy::{Batch, Energy, Multiplier, WideRest};
 use crate::math::{Real, Scalar, Vec3, array};
 use crate::parallel::{Shared, Spot, Worker};
 
+/// Bundles whose corrections are found before the first of them is added.
+///
+/// From the load of a vertex over a root and a division to its store is a long way, and a processor looks ahead by some hundred instructions only: with the stores in
+/// a loop of their own, more bundles are under way at a time. Elements of a colour share no vertex, so none has to see what another has moved.
+pub(super) const BLOCK: usize = 8;
+
 /// What a sweep over a term works on.
 ///
 /// Single precision resolves a tenth of a micrometre at a metre from the origin; divided by a substep of half a
@@ -42,10 +48,6 @@ pub(super) struct Element<'a, S: Scalar, const N: usize> {
     pub(super) index: usize,
     /// Vertices of each.
     pub(super) spots: &'a [[Spot<Particle<f32>>; N]],
-    /// Displacements of the vertices since the start of the frame, in m.
-    pub(super) u: [Vec3<S>; N],
-    /// Positions of the vertices, in m, from where the first was at the start of the frame.
-    pub(super) x: [Vec3<S>; N],
     /// Inverse masses, in 1/kg.
     pub(super) w: [S; N],
 }
@@ -62,12 +64,14 @@ impl<S: Scalar, const N: usize> Element<'_, S, N> {
         largest
     }
 
-    /// Moves the vertices by what is given for each and its inverse mass.
+    /// The moves of all vertices, in m, that are given for a vertex and its inverse mass.
     #[inline(always)]
-    pub(super) fn shift(&mut self, shift: impl Fn(usize, S) -> Vec3<S>) {
+    pub(super) fn moves(&self, shift: impl Fn(usize, S) -> Vec3<S>) -> [Vec3<S>; N] {
+        let mut moves = [Vec3::ZERO; N];
         for i in 0..N {
-            self.u[i] += shift(i, self.w[i]);
+            moves[i] = shift(i, self.w[i]);
         }
+        moves
     }
 }
 
@@ -136,21 +140,14 @@ pub(super) unsafe fn arm_of_bundle<R: Real, S: Bundle<R>>(arms: &Shared<'_, R>, 
 
 /// What a solver does with an element. A trait and not a closure, because it is generic over the lanes.
 pub(super) trait Visit<E: Energy<N>, R: Real, const N: usize> {
-    /// Moves the vertices by [`Element::shift`].
-    fn visit<S: Bundle<R>>(&self, rest: &E::Rest<S>, element: &mut Element<'_, S, N>);
+    /// How far each vertex is to go, in m.
+    fn visit<S: Bundle<R>>(&self, row: &E::Row<S>, element: &Element<'_, S, N>) -> [Vec3<S>; N];
 }
 
 /// What a solver reads off an element.
 pub(super) trait Measure<E: Energy<N>, R: Real, const N: usize> {
     /// A number; the sweep returns the largest.
-    fn measure<S: Bundle<R>>(&self, rest: &E::Rest<S>, element: &Element<'_, S, N>) -> S;
-}
-
-/// Which elements: the index of the first, and the vertices of each.
-#[derive(Clone, Copy)]
-struct Stencils<'a, const N: usize> {
-    index: usize,
-    spots: &'a [[Spot<Particle<f32>>; N]],
+    fn measure<S: Bundle<R>>(&self, row: &E::Row<S>, element: &Element<'_, S, N>) -> S;
 }
 
 /// What is done at an element, or as many as `S` has lanes.
@@ -158,15 +155,8 @@ trait Work<E: Energy<N>, R: Real, const N: usize> {
     /// Whether it moves vertices: then no worker begins a colour before all have ended the one before.
     const MOVES: bool;
 
-    /// # Safety
-    /// The sweep must have as many particles as the batch of the stencils has vertices.
-    unsafe fn element<S: Bundle<R>>(
-        &mut self,
-        sweep: &Sweep<'_, R>,
-        rest: &E::Rest<S>,
-        place: Stencils<'_, N>,
-        arm: impl Fn(usize) -> Vec3<S>,
-    );
+    /// How far the vertices are to go, in m, if it moves them.
+    fn element<S: Bundle<R>>(&mut self, row: &E::Row<S>, element: &Element<'_, S, N>) -> [Vec3<S>; N];
 }
 
 /// Moves the vertices from where they are.
@@ -178,18 +168,8 @@ impl<E: Energy<N>, R: Real, V: Visit<E, R, N>, const N: usize> Work<E, R, N> for
     const MOVES: bool = true;
 
     #[inline(always)]
-    unsafe fn element<S: Bundle<R>>(
-        &mut self,
-        sweep: &Sweep<'_, R>,
-        rest: &E::Rest<S>,
-        place: Stencils<'_, N>,
-        arm: impl Fn(usize) -> Vec3<S>,
-    ) {
-        // SAFETY: by the caller's promise.
-        let mut element = unsafe { Sweep::load(&sweep.particles, place, arm) };
-        self.visitor.visit(rest, &mut element);
-        // SAFETY: as before.
-        unsafe { sweep.store(&element) };
+    fn element<S: Bundle<R>>(&mut self, row: &E::Row<S>, element: &Element<'_, S, N>) -> [Vec3<S>; N] {
+        self.visitor.visit(row, element)
     }
 }
 
@@ -203,16 +183,9 @@ impl<E: Energy<N>, R: Real, M: Measure<E, R, N>, const N: usize> Work<E, R, N> f
     const MOVES: bool = false;
 
     #[inline(always)]
-    unsafe fn element<S: Bundle<R>>(
-        &mut self,
-        sweep: &Sweep<'_, R>,
-        rest: &E::Rest<S>,
-        place: Stencils<'_, N>,
-        arm: impl Fn(usize) -> Vec3<S>,
-    ) {
-        // SAFETY: by the caller's promise.
-        let element = unsafe { Sweep::load(&sweep.particles, place, arm) };
-        self.largest = self.largest.max(self.measure.measure(rest, &element).largest());
+    fn element<S: Bundle<R>>(&mut self, row: &E::Row<S>, element: &Element<'_, S, N>) -> [Vec3<S>; N] {
+        self.largest = self.largest.max(self.measure.measure(row, element).largest());
+        [Vec3::ZERO; N]
     }
 }
 
@@ -247,10 +220,11 @@ impl<R: Real> Sweep<'_, R> {
     #[inline(always)]
     pub(super) fn moved<S: Bundle<R>, const N: usize>(&self, element: &Element<'_, S, N>) -> [Vec3<S>; N] {
         // SAFETY: the sweep has as many of these as particles, which the element was read from.
-        let previous = |i: usize, lane: usize| unsafe { self.previous.get_at(element.spots[lane][i]) };
+        let vector =
+            |all: &Shared<'_, Particle<R>>, i: usize| S::load(|lane| unsafe { all.get_at(element.spots[lane][i]) }).0;
         array(
             #[inline(always)]
-            |i| element.u[i] - S::load(|lane| previous(i, lane)).0,
+            |i| vector(&self.particles, i) - vector(&self.previous, i),
         )
     }
 
@@ -323,27 +297,40 @@ impl<R: Real> Sweep<'_, R> {
         assert!(self.arms.len() >= self.first_arm + arm_count, "fewer arms than elements");
         // Copies, which no store can change.
         let (sweep, mut work) = (*self, work);
+        let mut moves = [[Vec3::<S>::ZERO; N]; BLOCK];
         let mut first_bundle = 0;
         for color in batch.colors() {
             let bundles = color.len() / S::LANES;
             let wide = &batch.wide_rest()[first_bundle..first_bundle + bundles];
             let share = worker.share(0..bundles);
-            let mut element = color.start + share.start * S::LANES;
+            let mut index = color.start + share.start * S::LANES;
             let mut arms = sweep.first_arm + (first_bundle + share.start) * S::LANES * 3 * (N - 1);
-            let spots = batch.spots()[element..color.start + share.end * S::LANES].chunks_exact(S::LANES);
-            for (rest, spots) in wide[share].iter().zip(spots) {
-                let place = Stencils { index: element, spots };
-                // SAFETY: the lengths are checked above.
-                unsafe { work.element(&sweep, rest, place, |i| arm_of_bundle(&sweep.arms, arms, i)) };
-                element += S::LANES;
-                arms += S::LANES * 3 * (N - 1);
+            let spots = batch.spots()[index..color.start + share.end * S::LANES].chunks(BLOCK * S::LANES);
+            for (rests, spots) in wide[share].chunks(BLOCK).zip(spots) {
+                for ((rest, spots), moves) in rests.iter().zip(spots.chunks_exact(S::LANES)).zip(&mut moves) {
+                    // SAFETY: the lengths are checked above.
+                    let (x, w) = unsafe { sweep.load(spots, |i| arm_of_bundle(&sweep.arms, arms, i)) };
+                    *moves = work.element(&E::row(rest, &x), &Element { index, spots, w });
+                    index += S::LANES;
+                    arms += S::LANES * 3 * (N - 1);
+                }
+                if W::MOVES {
+                    for (spots, moves) in spots.chunks_exact(S::LANES).zip(&moves) {
+                        // SAFETY: as before.
+                        unsafe { shift(&sweep.particles, spots, moves) };
+                    }
+                }
             }
             if worker.leads() {
-                for e in color.start + bundles * S::LANES..color.end {
-                    let rest = E::cast::<R>(&batch.rest()[e..=e]);
-                    let place = Stencils { index: e, spots: &batch.spots()[e..=e] };
+                for index in color.start + bundles * S::LANES..color.end {
+                    let (rest, spots) = (E::cast::<R>(&batch.rest()[index..=index]), &batch.spots()[index..=index]);
                     // SAFETY: the lengths are checked above.
-                    unsafe { work.element(&sweep, &rest, place, |i| arm(sweep.origins, &batch.stencils()[e], i)) };
+                    let (x, w) = unsafe { sweep.load(spots, |i| arm(sweep.origins, &batch.stencils()[index], i)) };
+                    let moves = work.element(&E::row(&rest, &x), &Element { index, spots, w });
+                    if W::MOVES {
+                        // SAFETY: as before.
+                        unsafe { shift(&sweep.particles, spots, &moves) };
+                    }
                 }
             }
             first_bundle += bundles;
@@ -354,39 +341,47 @@ impl<R: Real> Sweep<'_, R> {
         work
     }
 
-    /// Reads the vertices of as many elements as `S` has lanes from the displacements of some time; `arm` gives the arm of
-    /// their vertex `i`, from 1 up.
+    /// Positions of the vertices of as many elements as `S` has lanes, in m, from where the first of each was at the start of the frame, and their inverse masses;
+    /// `arm` gives the arm of vertex `i`, from 1 up.
     ///
     /// # Safety
-    /// There must be as many displacements as the batch of the stencils has vertices; the batch has verified that its
+    /// There must be as many particles as the batch of the spots has vertices; the batch has verified that its
     /// stencils stay below that.
     #[inline(always)]
-    unsafe fn load<'a, S: Bundle<R>, const N: usize>(
-        displacements: &Shared<'_, Particle<R>>,
-        place: Stencils<'a, N>,
+    unsafe fn load<S: Bundle<R>, const N: usize>(
+        &self,
+        spots: &[[Spot<Particle<f32>>; N]],
         arm: impl Fn(usize) -> Vec3<S>,
-    ) -> Element<'a, S, N> {
-        let Stencils { index, spots } = place;
-        let mut element = Element { index, spots, u: [Vec3::ZERO; N], x: [Vec3::ZERO; N], w: [S::ZERO; N] };
+    ) -> ([Vec3<S>; N], [S; N]) {
+        let (mut x, mut w) = ([Vec3::ZERO; N], [S::ZERO; N]);
         for i in 0..N {
             // SAFETY: by the caller's promise.
-            (element.u[i], element.w[i]) = S::load(|lane| unsafe { displacements.get_at(spots[lane][i]) });
-            element.x[i] = if i == 0 { element.u[i] } else { element.u[i] + arm(i) };
+            (x[i], w[i]) = S::load(|lane| unsafe { self.particles.get_at(spots[lane][i]) });
+            if i > 0 {
+                x[i] += arm(i);
+            }
         }
-        element
+        (x, w)
     }
+}
 
-    /// Writes the vertices of elements back.
-    ///
-    /// # Safety
-    /// As for [`load`](Self::load).
-    #[inline(always)]
-    unsafe fn store<S: Bundle<R>, const N: usize>(&self, element: &Element<'_, S, N>) {
-        for i in 0..N {
-            S::store(element.u[i], element.w[i], |lane, particle| {
-                // SAFETY: by the caller's promise.
-                unsafe { self.particles.set_at(element.spots[lane][i], particle) };
-            });
-        }
+/// Moves the vertices of as many elements as `S` has lanes.
+///
+/// # Safety
+/// There must be such particles, and until the next barrier no other worker may get or set them.
+#[inline(always)]
+pub(super) unsafe fn shift<R: Real, S: Bundle<R>, const N: usize>(
+    particles: &Shared<'_, Particle<R>>,
+    spots: &[[Spot<Particle<f32>>; N]],
+    moves: &[Vec3<S>; N],
+) {
+    for i in 0..N {
+        S::store(moves[i], S::ZERO, |lane, by| {
+            let spot = spots[lane][i];
+            // SAFETY: by the caller's promise.
+            let old = unsafe { particles.get_at(spot) };
+            // SAFETY: as before.
+            unsafe { particles.set_at(spot, Particle::from_four(old.four() + by.four())) };
+        });
     }
 }

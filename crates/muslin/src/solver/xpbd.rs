@@ -144,11 +144,13 @@ struct PlainLaw {
 
 impl<E: Energy<N>, R: Real, const N: usize> Visit<E, R, N> for PlainLaw {
     #[inline(always)]
-    fn visit<S: Bundle<R>>(&self, rest: &E::Rest<S>, element: &mut Element<'_, S, N>) {
-        let row = E::row(rest, &element.x);
+    fn visit<S: Bundle<R>>(&self, row: &E::Row<S>, element: &Element<'_, S, N>) -> [Vec3<S>; N] {
         let step = Compliant { inverse_step_squared: self.inverse_step_squared, damping: 0.0 };
-        let change = multiplier_step(&row, &element.w, None, step, || [Vec3::ZERO; N]);
-        element.shift(|i, w| row.shift(i, change, w));
+        let change = multiplier_step(row, &element.w, None, step, || [Vec3::ZERO; N]);
+        element.moves(
+            #[inline(always)]
+            |i, w| row.shift(i, change, w),
+        )
     }
 }
 
@@ -167,21 +169,22 @@ impl<'a, R: Real> Law<'a, R> {
 
 impl<E: Energy<N>, R: Real, const N: usize> Visit<E, R, N> for Law<'_, R> {
     #[inline(always)]
-    fn visit<S: Bundle<R>>(&self, rest: &E::Rest<S>, element: &mut Element<'_, S, N>) {
-        let row = E::row(rest, &element.x);
+    fn visit<S: Bundle<R>>(&self, row: &E::Row<S>, element: &Element<'_, S, N>) -> [Vec3<S>; N] {
         let multiplier = self.sweep.load_multiplier::<S, _>(element.index);
-        let change = multiplier_step(&row, &element.w, multiplier, self.step, || self.sweep.moved(element));
+        let change = multiplier_step(row, &element.w, multiplier, self.step, || self.sweep.moved(element));
         self.sweep.store_multiplier(element.index, multiplier.map_or(change, |sum| sum + change));
-        element.shift(|i, w| row.shift(i, change, w));
+        element.moves(
+            #[inline(always)]
+            |i, w| row.shift(i, change, w),
+        )
     }
 }
 
 impl<E: Energy<N>, R: Real, const N: usize> Measure<E, R, N> for Law<'_, R> {
     #[inline(always)]
-    fn measure<S: Bundle<R>>(&self, rest: &E::Rest<S>, element: &Element<'_, S, N>) -> S {
-        let row = E::row(rest, &element.x);
+    fn measure<S: Bundle<R>>(&self, row: &E::Row<S>, element: &Element<'_, S, N>) -> S {
         let multiplier = self.sweep.load_multiplier::<S, _>(element.index);
-        let change = multiplier_step(&row, &element.w, multiplier, self.step, || self.sweep.moved(element));
+        let change = multiplier_step(row, &element.w, multiplier, self.step, || self.sweep.moved(element));
         element.largest_move(|i, w| row.shift(i, change, w))
     }
 }
