@@ -226,13 +226,18 @@ impl Model {
         distance: f64,
         visit: impl FnMut(Pair, f64),
     ) {
-        let (cloth, self_contact) = (self.triangles.len(), self.self_contact.is_some());
-        let matters = |i: usize, j: usize| match (i < cloth, j < cloth) {
-            // A triangle for itself: bodies are of no interest to each other.
-            (true, true) => self_contact || i == j,
-            (a, b) => a != b,
-        };
+        let matters = |i: usize, j: usize| self.may_touch(i, j);
         self.surface.for_each_near(&self.all_positions(positions, time), distance, matters, visit);
+    }
+
+    /// Whether two triangles of [`surface_triangles`](Self::surface_triangles) are kept apart, and of a triangle by itself, whether it is of a cloth.
+    pub(crate) fn may_touch(&self, i: usize, j: usize) -> bool {
+        let cloth = self.triangles.len();
+        match (i < cloth, j < cloth) {
+            // A triangle for itself: bodies are of no interest to each other.
+            (true, true) => self.self_contact.is_some() || i == j,
+            (a, b) => a != b,
+        }
     }
 
     /// The vertices of cloths, and those of bodies behind them at `time`.

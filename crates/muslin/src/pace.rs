@@ -62,6 +62,11 @@ impl Pace {
         self.chosen()
     }
 
+    /// Threads that were the fastest so far.
+    pub(crate) fn fastest(&self) -> usize {
+        self.choices[self.current].0
+    }
+
     /// Threads of the running frame.
     fn chosen(&self) -> usize {
         self.choices[self.trial.map_or(self.current, |(choice, ..)| choice)].0

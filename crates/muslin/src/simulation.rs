@@ -160,7 +160,9 @@ impl Simulation {
 
     /// Measures the current state. A solver that takes no notice of the energies of the scene has none of them.
     pub fn diagnose(&self) -> Diagnostics {
-        self.with_own_energy(Diagnostics::measure(&self.model, &self.state, self.count_intersections))
+        let threads = self.pace.as_ref().map_or(self.team.size(), Pace::fastest);
+        let (model, state) = (&self.model, &self.state);
+        self.with_own_energy(Diagnostics::measure_with(model, state, self.count_intersections, (&self.team, threads)))
     }
 
     /// The same at a glance, for a person who watches: see [`Diagnostics::glance`].

@@ -41,6 +41,12 @@ impl Aabb {
         )
     }
 
+    /// Around a point.
+    pub(super) fn at(point: Vec3<f64>) -> Self {
+        let Vec3 { x, y, z } = point;
+        Self::new([round_down(x), round_down(y), round_down(z)], [round_up(x), round_up(y), round_up(z)])
+    }
+
     /// Around all points within `radius` of some points along the axes, which have to be finite.
     pub(super) fn around_all(points: impl Iterator<Item = Vec3<f64>>, radius: f64) -> Self {
         let (mut low, mut high) = (Vec3::splat(f64::INFINITY), Vec3::splat(f64::NEG_INFINITY));
@@ -101,39 +107,49 @@ impl Aabb {
     }
 }
 
-/// The boxes of a leaf, side by side, and whose they are; empty ones where there are fewer.
+/// Boxes side by side, to be compared at once.
 #[derive(Clone, Copy, Debug)]
-struct Leaf {
+pub(super) struct Boxes {
     min: [f32x4; 3],
     max: [f32x4; 3],
-    boxes: [Aabb; LEAF_SIZE],
-    items: [u32; LEAF_SIZE],
+    /// One by one.
+    pub(super) each: [Aabb; LEAF_SIZE],
 }
 
-impl Leaf {
+impl Boxes {
     const EMPTY: Self = Self {
         min: [f32x4::new([f32::INFINITY; 4]); 3],
         max: [f32x4::new([f32::NEG_INFINITY; 4]); 3],
-        boxes: [Aabb::EMPTY; LEAF_SIZE],
-        items: [u32::MAX; LEAF_SIZE],
+        each: [Aabb::EMPTY; LEAF_SIZE],
     };
 
-    fn put(&mut self, boxes: [Aabb; LEAF_SIZE]) {
-        let (min, max) = (boxes.map(|aabb| aabb.min.to_array()), boxes.map(|aabb| aabb.max.to_array()));
-        self.min = [0, 1, 2].map(|axis| f32x4::new(min.map(|min| min[axis])));
-        self.max = [0, 1, 2].map(|axis| f32x4::new(max.map(|max| max[axis])));
-        self.boxes = boxes;
+    pub(super) fn new(each: [Aabb; LEAF_SIZE]) -> Self {
+        let [a, b, c, d] = &each;
+        let [x, y, z, _] = f32x4::transpose([a.min, b.min, c.min, d.min]);
+        let [u, v, w, _] = f32x4::transpose([a.max, b.max, c.max, d.max]);
+        Self { min: [x, y, z], max: [u, v, w], each }
     }
 
     /// Which boxes overlap another: a bit for each.
     #[inline(always)]
-    fn overlaps(&self, o: &Aabb) -> u32 {
+    pub(super) fn overlaps(&self, o: &Aabb) -> u32 {
         let (min, max) = (o.min.as_array(), o.max.as_array());
         let along = |axis: usize| {
             self.min[axis].simd_le(f32x4::splat(max[axis])) & f32x4::splat(min[axis]).simd_le(self.max[axis])
         };
         (along(0) & along(1) & along(2)).to_bitmask()
     }
+}
+
+/// The boxes of a leaf, and whose they are; empty ones where there are fewer.
+#[derive(Clone, Copy, Debug)]
+struct Leaf {
+    boxes: Boxes,
+    items: [u32; LEAF_SIZE],
+}
+
+impl Leaf {
+    const EMPTY: Self = Self { boxes: Boxes::EMPTY, items: [u32::MAX; LEAF_SIZE] };
 
     /// Calls `visit` with an item and each of this leaf's items whose bits are set.
     #[inline(always)]
@@ -235,7 +251,7 @@ impl Bvh {
                 can_move |= item_can_move;
                 aabb
             });
-            leaf.put(boxes);
+            leaf.boxes = Boxes::new(boxes);
             node_girth += all.girth();
             self.nodes[leaf_count + index] = all;
             self.movable[leaf_count + index] = can_move;
@@ -263,13 +279,28 @@ impl Bvh {
         self.overlaps_within(1, &mut visit);
     }
 
+    /// The same for one of `piece_count` pieces of the pairs: together they are all, each once. In a pair, the item that the order has first is first.
+    pub(super) fn for_each_overlap_in(&self, piece: usize, piece_count: usize, mut visit: impl FnMut(u32, u32)) {
+        /// Nodes of the level at which the tree is cut, if it has as many: some hundred pairs of them, of which many do not overlap.
+        const NODES: usize = 32;
+        let level = NODES.min(self.nodes.len() / 2);
+        let pairs = (level..2 * level).flat_map(|m| (m..2 * level).map(move |n| (m, n)));
+        for (m, n) in pairs.skip(piece).step_by(piece_count) {
+            if m == n {
+                self.overlaps_within(m, &mut visit);
+            } else {
+                self.overlaps_with(m, self, n, &mut visit);
+            }
+        }
+    }
+
     fn overlaps_within(&self, n: usize, visit: &mut impl FnMut(u32, u32)) {
         if !self.movable[n] {
             return;
         }
         if let Some(leaf) = self.leaf(n) {
-            for (i, (first, &item)) in leaf.boxes.iter().zip(&leaf.items).enumerate() {
-                leaf.visit(item, leaf.overlaps(first) & (0b1110 << i), visit);
+            for (i, (first, &item)) in leaf.boxes.each.iter().zip(&leaf.items).enumerate() {
+                leaf.visit(item, leaf.boxes.overlaps(first) & (0b1110 << i), visit);
             }
             return;
         }
@@ -289,8 +320,8 @@ impl Bvh {
     fn overlaps_below(&self, m: usize, o: &Self, n: usize, visit: &mut impl FnMut(u32, u32)) {
         match (self.leaf(m), o.leaf(n)) {
             (Some(first_leaf), Some(second_leaf)) => {
-                for (first, &item) in first_leaf.boxes.iter().zip(&first_leaf.items) {
-                    let bits = second_leaf.overlaps(first);
+                for (first, &item) in first_leaf.boxes.each.iter().zip(&first_leaf.items) {
+                    let bits = second_leaf.boxes.overlaps(first);
                     if bits != 0 {
                         second_leaf.visit(item, bits, visit);
                     }

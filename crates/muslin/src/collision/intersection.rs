@@ -123,7 +123,7 @@ pub fn for_each_intersection(
 }
 
 /// The corners of a triangle.
-type Corners = [Vec3<f64>; 3];
+pub(super) type Corners = [Vec3<f64>; 3];
 
 /// The corners of a triangle that can cut something.
 ///
@@ -137,7 +137,7 @@ fn solid_corners(triangle: &[u32; 3], positions: &[Vec3<f64>]) -> Option<Corners
 }
 
 /// Whether two triangles cut each other.
-fn cut(first: &Corners, second: &Corners) -> bool {
+pub(super) fn cut(first: &Corners, second: &Corners) -> bool {
     if have_edge_in_common(first, second) {
         return false;
     }

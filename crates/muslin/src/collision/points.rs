@@ -65,6 +65,14 @@ impl Points {
         self.is_wide = team.is_wide();
     }
 
+    /// Of vertices that do not move.
+    pub(super) fn at_rest(x: &[Vec3<f64>], team: &Team) -> Self {
+        let mut points = Self { is_wide: team.is_wide(), ..Self::default() };
+        let origin = points.move_origin(x);
+        points.places.extend(x.iter().map(|x| narrow(*x - origin, 0.0)));
+        points
+    }
+
     /// Those of a step by itself.
     #[cfg(test)]
     pub(super) fn of(start: &[Vec3<f64>], end: &[Vec3<f64>], team: &Team) -> Self {

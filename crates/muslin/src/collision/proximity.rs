@@ -15,7 +15,7 @@ use crate::math::Vec3;
 pub struct Surface {
     triangles: Vec<[u32; 3]>,
     /// Bit k: corner k; bit 3 + k: the edge from corner k to the next.
-    owned: Vec<u8>,
+    pub(super) owned: Vec<u8>,
 }
 
 impl Surface {

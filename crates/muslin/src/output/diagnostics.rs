@@ -1,10 +1,13 @@
 //! How good a state is: energies, strain, speed and gaps, in double precision whatever the solver used.
 
+use std::sync::{Mutex, PoisonError};
+
 use serde::Serialize;
 
-use crate::collision::Surface;
+use crate::collision::{Inspection, PIECES, Surface};
 use crate::math::Vec3;
 use crate::model::Model;
+use crate::parallel::Team;
 use crate::state::State;
 
 /// Measurements of one state.
@@ -35,19 +38,32 @@ pub struct Diagnostics {
 impl Diagnostics {
     /// Measures a state of a model.
     pub fn measure(model: &Model, state: &State, count_intersections: bool) -> Self {
-        let mut gaps = Gaps { contacts: 0, least: f64::INFINITY };
-        gaps.add_colliders(model, state);
-        gaps.add_pairs(model, state);
-        Self {
-            intersections: count_intersections.then(|| intersections(model, state)),
-            ..Self::of_gaps(model, state, &gaps)
-        }
+        Self::measure_with(model, state, count_intersections, (&Team::solo(), 1))
     }
 
-    /// Measures a state without looking for pairs that are near, which costs as much as a step does: contacts and gaps are those with
+    /// The same with so many threads of a team, on which no result depends.
+    pub(crate) fn measure_with(
+        model: &Model,
+        state: &State,
+        count_intersections: bool,
+        (team, threads): (&Team, usize),
+    ) -> Self {
+        let mut gaps = Gaps::NONE;
+        gaps.add_colliders(model, state);
+        let has_pairs = model.self_contact.is_some() || !model.bodies.is_empty();
+        let mut cuts = 0;
+        if has_pairs {
+            cuts = gaps.add_pairs(model, state, count_intersections, (team, threads));
+        } else if count_intersections {
+            model.for_each_cut(&state.positions, state.time, true, |_, _| cuts += 1);
+        }
+        Self { intersections: count_intersections.then_some(cuts), ..Self::of_gaps(model, state, &gaps) }
+    }
+
+    /// Measures a state without looking for pairs that are near, which takes most of the time: contacts and gaps are those with
     /// colliders with a formula, and nothing is said about intersections.
     pub fn glance(model: &Model, state: &State) -> Self {
-        let mut gaps = Gaps { contacts: 0, least: f64::INFINITY };
+        let mut gaps = Gaps::NONE;
         gaps.add_colliders(model, state);
         Self::of_gaps(model, state, &gaps)
     }
@@ -85,26 +101,24 @@ pub(crate) fn edge_strain(x: &[Vec3<f64>], [a, b]: [u32; 2], rest: f64) -> f64 {
     ((x[b as usize] - x[a as usize]).norm() / rest - 1.0).abs()
 }
 
-fn intersections(model: &Model, state: &State) -> usize {
-    // A scene without meshes is only counted where cloth is kept from cloth.
-    let self_contact = model.self_contact.is_some() || model.bodies.is_empty();
-    let mut count = 0;
-    model.for_each_cut(&state.positions, state.time, self_contact, |_, _| count += 1);
-    count
-}
-
 /// How near things are.
+#[derive(Clone, Copy)]
 struct Gaps {
     contacts: usize,
     least: f64,
 }
 
 impl Gaps {
+    const NONE: Self = Self { contacts: 0, least: f64::INFINITY };
+
     /// What touches is left at the thickness to within the rounding of single precision, in m.
     const TOUCHING: f64 = 1e-5;
 
     /// In thicknesses. Pairs farther apart are many, and of no interest.
     const REACH: f64 = 2.0;
+
+    /// From so many triangles on, several threads look at them: fewer take less time than to wake a thread.
+    const SHARED: usize = 512;
 
     fn add(&mut self, gap: f64) {
         self.contacts += usize::from(gap <= Self::TOUCHING);
@@ -120,24 +134,48 @@ impl Gaps {
         cloth.for_each(|(x, _)| self.add(distance(x) - model.thickness));
     }
 
-    /// Cloth with cloth, with itself and with meshes.
-    fn add_pairs(&mut self, model: &Model, state: &State) {
-        if model.self_contact.is_none() && model.bodies.is_empty() {
-            return;
-        }
-        // Nothing is kept farther apart than the thickness, so what is farther away than that and the gap of some pair is not the nearest.
-        let some = Self::of_some(model, state).least.clamp(0.0, (Self::REACH - 1.0) * model.thickness);
+    /// Farther than this, in m, nothing touches, and nothing is the nearest where a gap is known: nothing is kept farther apart than the thickness, so what is farther away
+    /// than that and the known gap is not the nearest.
+    fn reach(model: &Model, known: f64) -> f64 {
         // Farther than what touches: only what is nearer than the reach is found.
-        let reach = model.thickness + some + 2.0 * Self::TOUCHING;
-        model.for_each_near((&state.positions, state.time), reach, |pair, distance| {
-            self.add(distance - model.kept_apart(pair));
+        model.thickness + known.clamp(0.0, (Self::REACH - 1.0) * model.thickness) + 2.0 * Self::TOUCHING
+    }
+
+    /// Cloth with cloth, with itself and with meshes; returns how many triangles of them cut each other, if it `counts_cuts`.
+    fn add_pairs(&mut self, model: &Model, state: &State, counts_cuts: bool, (team, threads): (&Team, usize)) -> usize {
+        // Known, but not to the last bit: that is for the pair as it is found among all others.
+        let some = Self::of_some(model, state).least;
+        let start = Self { contacts: 0, least: self.least };
+        let reach = |gaps: &Self| Self::reach(model, gaps.least.min(some));
+        let matters = |i: usize, j: usize| model.may_touch(i, j);
+        let positions = model.all_positions(&state.positions, state.time);
+        let reaches = (Self::reach(model, some), reach(&start));
+        let inspection = Inspection::new(&model.surface, &positions, reaches, matters, team);
+        let threads = if model.surface_triangles().len() < Self::SHARED { 1 } else { threads };
+        let sum = Mutex::new((start, 0));
+        team.run(threads, |worker| {
+            for piece in worker.share_pieces(PIECES) {
+                let mut gaps = start;
+                let cuts = inspection.look(piece, matters, counts_cuts, reaches.1, |pair, distance| {
+                    gaps.add(distance - model.kept_apart(pair));
+                    reach(&gaps)
+                });
+                let mut sum = sum.lock().unwrap_or_else(PoisonError::into_inner);
+                sum.0.contacts += gaps.contacts;
+                sum.0.least = sum.0.least.min(gaps.least);
+                sum.1 += cuts;
+            }
         });
+        let (gaps, cuts) = sum.into_inner().unwrap_or_else(PoisonError::into_inner);
+        self.contacts += gaps.contacts;
+        self.least = gaps.least;
+        cuts
     }
 
     /// Of pairs within the first triangles of much cloth, which may be finer than it is thick: then all neighbours are within reach.
     fn of_some(model: &Model, state: &State) -> Self {
         const SOME: usize = 1024;
-        let mut gaps = Self { contacts: 0, least: f64::INFINITY };
+        let mut gaps = Self::NONE;
         if model.self_contact.is_some() && model.triangles.len() > 8 * SOME {
             let surface = Surface::new(model.triangles[..SOME].to_vec(), state.positions.len());
             let add = |pair, distance| gaps.add(distance - model.kept_apart(pair));

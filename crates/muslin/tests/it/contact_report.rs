@@ -1,6 +1,7 @@
 //! What a frame says of contact: pairs and gaps with a known answer, and motion that was held back.
 
 use muslin::Simulation;
+use muslin::collision::{Surface, count_intersections};
 use muslin::math::Vec3;
 use muslin::mesh::{Diagonals, Mesh};
 use muslin::output::Diagnostics;
@@ -121,6 +122,59 @@ fn the_nearest_pair_of_much_fine_cloth_is_found() {
         assert!((gap - expected).abs() < 1e-12, "{above} m above: {gap} m, not {expected} m");
         assert_eq!(found.contacts > 0, above <= 0.0, "{above} m above");
     }
+}
+
+/// Crumpled cloth that touches and cuts: contacts, gap and cuts as a search for each of them finds, with the same bits, for every number of threads.
+#[test]
+fn a_crumpled_cloth_is_reported_as_it_is_whatever_the_threads() {
+    /// What counts as touching, in m.
+    const TOUCHING: f64 = 1e-5;
+    let text = |cells: usize| {
+        format!(
+            r#"
+            contact = {{ self_contact = true, thickness = {THICKNESS} }}
+            [[cloth]]
+            grid = {{ size = [1, 1], cells = [{cells}, {cells}] }}
+            "#
+        )
+    };
+    let crumple = |size: f64, x: Vec3<f64>| {
+        let fold = Vec3::new(libm::sin(9.0 * x.z), libm::cos(7.0 * x.x + x.z), libm::sin(11.0 * x.x * x.z));
+        Vec3::new(x.x * (1.0 - size), 0.01 * fold.y, x.z) + fold * (0.2 * size)
+    };
+    let (mut touching, mut cutting) = (0, 0);
+    for (cells, size) in [(24, 0.0), (24, 0.3), (24, 0.6), (24, 0.9), (24, 0.97), (24, 1.0), (72, 0.0), (72, 0.4)] {
+        let reports = [1, 2, 3].map(|threads| {
+            let mut simulation = Simulation::new(&scene(&text(cells)), threads, &mut |file| Err(file.to_owned()))
+                .unwrap_or_else(|e| panic!("{e}"));
+            let mut state = simulation.state().clone();
+            state.positions.iter_mut().for_each(|x| *x = crumple(size, *x));
+            simulation.restore(state, 0).unwrap_or_else(|e| panic!("{e}"));
+            let (model, x) = (simulation.model(), &simulation.state().positions);
+            let (mut contacts, mut least) = (0, None::<f64>);
+            Surface::new(model.triangles.clone(), x.len()).for_each_near(
+                x,
+                2.0 * THICKNESS + 2.0 * TOUCHING,
+                |_, _| true,
+                |pair, distance| {
+                    let gap = distance - model.kept_apart(pair);
+                    contacts += usize::from(gap <= TOUCHING);
+                    least = Some(least.map_or(gap, |least| least.min(gap)));
+                },
+            );
+            let cuts = count_intersections(&model.triangles, x);
+            let report = simulation.diagnose();
+            assert_eq!(
+                (report.contacts, report.min_gap.map(f64::to_bits), report.intersections),
+                (contacts, least.map(f64::to_bits), Some(cuts)),
+                "{cells} cells, size {size}, {threads} threads"
+            );
+            (touching, cutting) = (touching + contacts, cutting + cuts);
+            report
+        });
+        assert!(reports.iter().all(|report| *report == reports[0]), "{cells} cells, size {size}: {reports:?}");
+    }
+    assert!(touching > 100 && cutting > 100, "{touching} touch and {cutting} cut");
 }
 
 #[test]
