@@ -466,9 +466,6 @@ impl Separation {
 
     /// Whether a step is certain as it is, as several threads find out sooner than one; where it is not, one has to say what is wrong with it.
     fn are_clear(&self, context: &Context<'_>, active: &Candidates) -> bool {
-        if context.threads == 1 {
-            return false;
-        }
         let (step, are_clear) = ((&self.start[..], &self.end[..]), AtomicBool::new(true));
         context.team.run(context.threads, |worker| {
             if !Guard::are_clear(step, active, worker.share(0..active.len()), self.margin, &self.normals) {
