@@ -31,7 +31,7 @@ const LONG_INTERVAL: u32 = 512;
 const TRIAL: u32 = 3;
 /// A trial must be this much faster to be believed: frames vary by themselves.
 const GAIN: f64 = 0.93;
-/// A frame that is this much slower than those before calls for a trial at once.
+/// A frame that is this much slower than those before calls for a trial at once, and ends one.
 const LOSS: f64 = 2.0;
 
 impl Pace {
@@ -90,6 +90,7 @@ impl Pace {
         if self.last.replace(threads) != Some(threads) {
             return;
         }
+        let average = self.choices[self.current].1;
         let Some((trial, count, sum)) = self.trial else {
             let known = &mut self.choices[self.current].1;
             if known.is_some_and(|average| seconds > LOSS * average) {
@@ -98,14 +99,15 @@ impl Pace {
             *known = Some(known.map_or(seconds, |average| 0.75 * average + 0.25 * seconds));
             return;
         };
-        if count + 1 < TRIAL {
+        let is_hopeless = average.is_some_and(|average| seconds > LOSS * average);
+        if count + 1 < TRIAL && !is_hopeless {
             self.trial = Some((trial, count + 1, sum + seconds));
             return;
         }
         self.trial = None;
-        let mean = (sum + seconds) / f64::from(TRIAL);
+        let mean = (sum + seconds) / f64::from(count + 1);
         self.choices[trial].1 = Some(mean);
-        let faster = self.choices[self.current].1.is_some_and(|average| mean < GAIN * average);
+        let faster = !is_hopeless && average.is_some_and(|average| mean < GAIN * average);
         if faster {
             self.current = trial;
         }
@@ -174,6 +176,16 @@ mod tests {
         frames(&mut pace, 1000, |threads| 1.0 / threads as f64);
         let used = frames(&mut pace, 4, |threads| if threads == 2 { 50.0 } else { 2.0 });
         assert_eq!(used, [2, 1, 1, 1]);
+    }
+
+    #[test]
+    fn a_trial_that_is_much_slower_ends_at_once() {
+        let mut pace = Pace::new(2);
+        // Another program has a core.
+        let used = frames(&mut pace, 300, |threads| if threads == 2 { 4.0 } else { 1.0 });
+        let trials = used.chunk_by(|a, b| a == b).skip(1).filter(|run| run[0] == 2);
+        assert!(trials.clone().count() >= 3, "it is tried again");
+        assert!(trials.clone().all(|run| run.len() == 2), "the first does not count, the second is enough");
     }
 
     #[test]

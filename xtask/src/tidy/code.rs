@@ -26,6 +26,10 @@ const UNSAFE_ALLOWED: &[(&str, &str)] = &[
         "opens the displacements to the threads, which follow a colouring checked when it was built",
     ),
     ("crates/muslin/src/collision/points.rs", "enters code for AVX2, where the processor was seen to have it"),
+    (
+        "crates/muslin/src/solver/islands.rs",
+        "opens the vertices of contacts to the threads, which have islands of them",
+    ),
     ("crates/muslin/src/solver/particle.rs", "skips bounds checks that sweeps made when they began"),
     ("crates/muslin/src/solver/quadratic.rs", "skips bounds checks that were made when it was built"),
     (

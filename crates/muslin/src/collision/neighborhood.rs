@@ -255,7 +255,7 @@ impl Neighborhood {
                 overlaps.push([p.min(q), p.max(q)]);
             }
         });
-        overlaps.sort_unstable();
+        overlaps.sort_unstable_by_key(|&pair| in_order(pair));
     }
 
     /// Makes lists for new neighbours, and forgets old ones.
@@ -277,7 +277,8 @@ impl Neighborhood {
                 block.begin(pair, patches);
                 block
             }));
-            blocks.sort_unstable_by_key(|block| block.patches);
+            // Two sorted runs: sorting them is to merge them.
+            blocks.sort_by_key(|block| in_order(block.patches));
         }
     }
 
@@ -304,6 +305,11 @@ impl Neighborhood {
             active.edge_edge.extend_from_slice(&part.edge_edge);
         }
     }
+}
+
+/// Pairs in the order of this number are in that of their first, then of their second; it takes one comparison.
+fn in_order([p, q]: [u32; 2]) -> u64 {
+    u64::from(p) << 32 | u64::from(q)
 }
 
 /// What every list is held against.

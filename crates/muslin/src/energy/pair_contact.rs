@@ -22,9 +22,10 @@
 
 use crate::collision::Closest;
 use crate::math::Vec3;
+use crate::parallel::Shared;
 
 /// A pair that is, or would come, too near.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct PairContact {
     /// The vertices of both.
     pub vertices: [u32; 4],
@@ -81,25 +82,27 @@ impl PairContact {
 
     /// Σ bᵢ xᵢ.
     #[inline]
-    fn along(&self, x: &[Vec3<f64>]) -> Vec3<f64> {
+    fn along(&self, x: &Shared<'_, Vec3<f64>>) -> Vec3<f64> {
         let mut sum = Vec3::ZERO;
         for (&v, &b) in self.vertices.iter().zip(&self.weights) {
-            sum += x[v as usize] * b;
+            sum += x.get(v as usize) * b;
         }
         sum
     }
 
-    /// xᵢ += wᵢ bᵢ p.
+    /// xᵢ += wᵢ bᵢ p. What does not move is not written to: other threads may read it.
     #[inline]
-    fn pull(&self, x: &mut [Vec3<f64>], p: Vec3<f64>) {
+    fn pull(&self, x: &Shared<'_, Vec3<f64>>, p: Vec3<f64>) {
         for (&v, &wb) in self.vertices.iter().zip(&self.moves) {
-            x[v as usize] += p * wb;
+            if wb != 0.0 {
+                x.set(v as usize, x.get(v as usize) + p * wb);
+            }
         }
     }
 
     /// Raises a pair that began too near, by `limit` at most: `lifts` are the moves of all vertices so far, in m.
     #[inline]
-    pub fn lift(&self, lifts: &mut [Vec3<f64>], limit: f64) {
+    pub fn lift(&self, lifts: &Shared<'_, Vec3<f64>>, limit: f64) {
         let depth = self.thickness - self.normal.dot(self.start);
         if depth <= 0.0 {
             return;
@@ -112,7 +115,7 @@ impl PairContact {
 
     /// Takes over where all vertices were lifted, and asks for no more than that.
     #[inline]
-    pub fn start_from(&mut self, lifts: &[Vec3<f64>]) {
+    pub fn start_from(&mut self, lifts: &Shared<'_, Vec3<f64>>) {
         self.start += self.along(lifts);
         self.thickness = self.thickness.min(self.normal.dot(self.start));
         self.start_error = self.normal.dot(self.start) - self.thickness;
@@ -120,7 +123,7 @@ impl PairContact {
 
     /// One projection.
     #[inline]
-    pub fn project(&mut self, x: &mut [Vec3<f64>]) {
+    pub fn project(&mut self, x: &Shared<'_, Vec3<f64>>) {
         let step = self.along(x) - self.start;
         let along = self.normal.dot(step);
         // C = n·r − t, where r = start + step.

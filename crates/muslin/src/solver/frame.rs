@@ -9,7 +9,7 @@ use std::sync::atomic::{self, AtomicUsize};
 
 use super::particle::Moving;
 use super::script::{Obstacle, Script};
-use super::separation::Separation;
+use super::separation::{Ends, Separation};
 use super::{Context, Particle, Restraint, StepError};
 use crate::collision::Probe;
 use crate::energy::contact;
@@ -19,6 +19,9 @@ use crate::model::{Cloth, ContactEdges, Model, Pinned};
 use crate::motion::Pose;
 use crate::parallel::{Shared, Worker};
 use crate::state::State;
+
+/// Vertices in contact with cloth from which on threads share them.
+const FEW_TOUCHED: usize = 128;
 
 /// The vertices during a frame, and what is done to them from outside.
 pub(super) struct Frame<R: Real> {
@@ -174,7 +177,7 @@ impl<R: Real> Frame<R> {
             self.take_push(separation, context, step, substep);
         }
         if separation.hold_touched(context)? {
-            self.put_back(separation, 0..self.particles.len());
+            self.put_all_back(separation);
             for (x, (u, origin)) in separation.start.iter_mut().zip(self.particles.iter().zip(&self.origins)) {
                 *x = *origin + u.xyz().cast();
             }
@@ -222,16 +225,37 @@ impl<R: Real> Frame<R> {
 
     /// Takes over what separation has pushed and lifted, and keeps that out of the bodies.
     fn take_push(&mut self, separation: &mut Separation, context: &Context<'_>, step: f64, substep: usize) {
+        if separation.is_cut() || !self.facings.is_empty() {
+            self.take_push_anywhere(separation, context, step, substep);
+            return;
+        }
+        let script = std::mem::take(&mut self.script);
+        let (kept, obstacles) = (std::mem::take(&mut self.kept), script.obstacles(substep));
+        let (passes, arrays, ..) = self.open(context.model, step);
+        let Ends { touched, start, end, lifts } = separation.ends();
+        // SAFETY: a worker gets and sets those of its share of the touched vertices, each of which is there once.
+        let ends = unsafe { Shared::new(end) };
+        context.team.run(if touched.len() < FEW_TOUCHED { 1 } else { context.threads }, |worker| {
+            for vertex in touched[worker.share(0..touched.len())].iter().map(|&vertex| vertex as usize) {
+                let previous = arrays.previous.get(vertex);
+                let lifted = previous.xyz() + lifts[vertex].cast();
+                arrays.previous.set(vertex, Particle::new(lifted, previous.inverse_mass()));
+                let (particle, way) = (arrays.particles.get(vertex), (&start[vertex], &ends.get(vertex)));
+                arrays.particles.set(vertex, put_back(particle, way, kept[vertex], passes.origins[vertex]));
+                passes.collide_vertex(vertex, &arrays, obstacles);
+                ends.set(vertex, passes.origins[vertex] + arrays.particles.get(vertex).xyz().cast());
+            }
+        });
+        (self.script, self.kept) = (script, kept);
+    }
+
+    /// The same where any vertex may have moved, or may have to.
+    fn take_push_anywhere(&mut self, separation: &mut Separation, context: &Context<'_>, step: f64, substep: usize) {
         for i in separation.touched().iter().map(|&vertex| vertex as usize) {
             let previous = self.previous[i];
             self.previous[i] = Particle::new(previous.xyz() + separation.lifts[i].cast(), previous.inverse_mass());
         }
-        let is_anywhere = separation.is_cut() || !self.facings.is_empty();
-        if is_anywhere {
-            self.put_back(separation, 0..self.particles.len());
-        } else {
-            self.put_back(separation, separation.touched().iter().map(|&vertex| vertex as usize));
-        }
+        self.put_all_back(separation);
         let script = std::mem::take(&mut self.script);
         let obstacles = script.obstacles(substep);
         if !obstacles.is_empty() {
@@ -246,25 +270,14 @@ impl<R: Real> Frame<R> {
             }
         }
         self.script = script;
-        let stored = |i: usize| self.origins[i] + self.particles[i].xyz().cast();
-        if is_anywhere {
-            separation.end_anywhere(stored);
-        } else {
-            separation.end_touched(stored);
-        }
+        separation.end_anywhere(|i| self.origins[i] + self.particles[i].xyz().cast());
     }
 
-    /// Takes over the positions that separation has changed, of vertices of cloths.
-    fn put_back(&mut self, separation: &Separation, vertices: impl Iterator<Item = usize>) {
-        for i in vertices {
-            let (particle, y) = (self.particles[i], &separation.end[i]);
-            if *y == self.origins[i] + particle.xyz().cast() {
-                continue;
-            }
-            // What stays where it was has to do so to the last bit.
-            let displacement =
-                if *y == separation.start[i] { self.kept[i].xyz() } else { (*y - self.origins[i]).cast() };
-            self.particles[i] = Particle::new(displacement, particle.inverse_mass());
+    /// Takes over the positions of vertices of cloths that separation has changed.
+    fn put_all_back(&mut self, separation: &Separation) {
+        for (i, particle) in self.particles.iter_mut().enumerate() {
+            let way = (&separation.start[i], &separation.end[i]);
+            *particle = put_back(*particle, way, self.kept[i], self.origins[i]);
         }
     }
 
@@ -325,6 +338,21 @@ impl<R: Real> Frame<R> {
 pub(super) fn sharing(context: &Context<'_>, count: usize) -> usize {
     const FEW: usize = 4096;
     if count < FEW { 1 } else { context.threads }
+}
+
+/// A vertex where separation has put it, on the `way` from its start to its end, in m; `kept` is how it was stored at its start.
+fn put_back<R: Real>(
+    particle: Particle<R>,
+    (start, end): (&Vec3<f64>, &Vec3<f64>),
+    kept: Particle<R>,
+    origin: Vec3<f64>,
+) -> Particle<R> {
+    if *end == origin + particle.xyz().cast() {
+        return particle;
+    }
+    // What stays where it was has to do so to the last bit.
+    let displacement = if end == start { kept.xyz() } else { (*end - origin).cast() };
+    Particle::new(displacement, particle.inverse_mass())
 }
 
 /// The arrays of a frame, open to the team.

@@ -10,6 +10,7 @@ mod cushions;
 mod descent;
 mod elastic;
 mod frame;
+mod islands;
 mod particle;
 mod position_based;
 mod quadratic;

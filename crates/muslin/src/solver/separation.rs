@@ -26,17 +26,14 @@ use wide::f64x2;
 
 use super::contacts::{Contacts, Step};
 use super::frame::sharing;
+use super::islands::{Islands, Push};
 use super::restraint::{Restraint, Restraints};
 use super::script::{LIFT_SPEED, Obstacle};
 use super::tangle::Tangle;
 use super::{Context, StepError};
 use crate::collision::{Asked, Breach, Candidates, Guard, Neighborhood, Pair, rounding};
-use crate::energy::pair_contact::PairContact;
 use crate::math::Vec3;
 use crate::model::Model;
-
-/// Sweeps over the contacts in a substep.
-const SWEEPS: usize = 8;
 
 /// Edges by which the motion of a vertex may differ from that of its cloth in a substep; what is faster is cut, or everything would
 /// have to be looked at.
@@ -73,8 +70,7 @@ pub(super) struct Separation {
     pub(super) inverse_masses: Vec<f64>,
     /// How far `push` has lifted where vertices were, in m.
     pub(super) lifts: Vec<Vec3<f64>>,
-    contacts: Vec<PairContact>,
-    supports: Supports,
+    islands: Islands,
     /// The directions of the closest points at the start, of the pairs in [`active`](Self::active) as far as they were measured there; not
     /// numbers for the others, and none at all once pairs were looked for again.
     normals: Vec<Vec3<f64>>,
@@ -130,8 +126,7 @@ impl Separation {
             margin: 0.0,
             inverse_masses: Vec::new(),
             lifts: Vec::new(),
-            contacts: Vec::new(),
-            supports: Supports::default(),
+            islands: Islands::default(),
             normals: Vec::new(),
             parts: std::array::from_fn(|_| Mutex::default()),
             known: None,
@@ -217,51 +212,27 @@ impl Separation {
         self.known = Some(survey);
         self.look(context);
         self.find_contacts(context);
-        self.pushed += self.contacts.len() as u64;
-        let Self { contacts, end, lifts, inverse_masses, supports, start, .. } = self;
+        let Self { islands, parts, start, end, lifts, inverse_masses, edge, .. } = self;
+        let parts = parts.each_mut().map(|part| part.get_mut().unwrap_or_else(PoisonError::into_inner));
+        let lists = parts.each_ref().map(|part| &part.all[..]);
+        self.pushed += lists.iter().map(|list| list.len() as u64).sum::<u64>();
+        islands.sort(&lists, inverse_masses);
         let tangle = self.tangle.as_deref().filter(|tangle| !tangle.is_free());
-        if contacts.is_empty() && tangle.is_none() {
-            return;
-        }
-        for contact in &*contacts {
-            contact.lift(lifts, LIFT_SPEED * step);
-        }
+        let push = Push { obstacles, thickness: context.model.thickness, lift: LIFT_SPEED * step };
         if let Some(tangle) = tangle {
-            tangle.lift(inverse_masses, lifts, self.edge, step);
-        }
-        supports.touch(contacts, inverse_masses);
-        if tangle.is_some() {
-            end.iter_mut().zip(&*lifts).for_each(|(x, lift)| *x += *lift);
-        } else {
-            supports.touched.iter().for_each(|&vertex| end[vertex as usize] += lifts[vertex as usize]);
-        }
-        contacts.iter_mut().for_each(|contact| contact.start_from(lifts));
-        supports.find(obstacles, end, context.model.thickness);
-        if tangle.is_some() {
-            supports.touch_all(inverse_masses);
-        }
-        for _ in 0..SWEEPS {
-            contacts.iter_mut().for_each(|contact| contact.project(end));
-            if let Some(tangle) = tangle {
-                tangle.stop(inverse_masses, start, lifts, end);
-            }
-            supports.keep_out(obstacles, end);
+            islands.push_tangled(tangle, &lists, &push, (inverse_masses, *edge, step), start, end, lifts);
+        } else if !islands.is_empty() {
+            islands.push(context, &lists, &push, end, lifts);
         }
     }
 
     /// Forgets the last substep.
     fn forget(&mut self) {
-        if self.tangle.is_some() || self.lifts.len() != self.end.len() {
-            self.lifts.clear();
-            self.lifts.resize(self.end.len(), Vec3::ZERO);
-        } else {
-            // Nothing else was lifted.
-            for vertex in self.contacts.iter().flat_map(|contact| contact.vertices) {
-                self.lifts[vertex as usize] = Vec3::ZERO;
-            }
+        self.lifts.resize(self.end.len(), Vec3::ZERO);
+        self.islands.forget(&mut self.lifts);
+        if self.tangle.is_some() {
+            self.lifts.fill(Vec3::ZERO);
         }
-        self.contacts.clear();
-        self.supports.forget();
         self.has_looked = false;
         self.known = None;
         self.is_cut = false;
@@ -274,14 +245,13 @@ impl Separation {
 
     /// The vertices that [`push`](Self::push) may have moved.
     pub(super) fn touched(&self) -> &[u32] {
-        &self.supports.touched
+        self.islands.touched()
     }
 
-    /// Moves the touched vertices to where they end now.
-    pub(super) fn end_touched(&mut self, place: impl Fn(usize) -> Vec3<f64>) {
-        for i in self.supports.touched.iter().map(|&vertex| vertex as usize) {
-            self.end[i] = place(i);
-        }
+    /// Where vertices are: of the touched ones the end may be changed.
+    pub(super) fn ends(&mut self) -> Ends<'_> {
+        let Self { islands, start, end, lifts, .. } = self;
+        Ends { touched: islands.touched(), start, end, lifts }
     }
 
     /// Moves all vertices of cloths to where they end now.
@@ -304,7 +274,7 @@ impl Separation {
     pub(super) fn hold_touched(&mut self, context: &Context<'_>) -> Result<bool, StepError> {
         let Some(known) = self.known.take() else { return self.hold(context) };
         // A tangle touches all.
-        let touched = self.supports.touched.iter().map(|&vertex| vertex as usize);
+        let touched = self.islands.touched().iter().map(|&vertex| vertex as usize);
         let survey = known.with(touched, &self.start, &self.end);
         if self.tangle.is_some() || !survey.is_finite || survey.longest > CAP * self.edge {
             return self.hold(context);
@@ -552,14 +522,19 @@ impl Separation {
             }
             parts.for_each(|part| part_of(part).clear());
         });
-        self.contacts.clear();
         self.normals.clear();
         for part in &mut self.parts {
-            let part = part.get_mut().unwrap_or_else(PoisonError::into_inner);
-            self.contacts.extend_from_slice(&part.all);
-            self.normals.extend_from_slice(&part.normals);
+            self.normals.extend_from_slice(&part.get_mut().unwrap_or_else(PoisonError::into_inner).normals);
         }
     }
+}
+
+/// Vertices that were touched, and the positions and lifts of all, in m.
+pub(super) struct Ends<'a> {
+    pub(super) touched: &'a [u32],
+    pub(super) start: &'a [Vec3<f64>],
+    pub(super) end: &'a mut [Vec3<f64>],
+    pub(super) lifts: &'a [Vec3<f64>],
 }
 
 /// What there is to know of all vertices before a step is held.
@@ -669,63 +644,6 @@ impl Survey {
             self.extent = self.extent.max(end[i].x.abs()).max(end[i].y.abs()).max(end[i].z.abs());
         }
         self
-    }
-}
-
-/// Vertices in contact with cloth that lie on bodies as well.
-#[derive(Default)]
-struct Supports {
-    /// A vertex, an obstacle, and the least distance that the vertex keeps from it, in m.
-    all: Vec<(u32, u32, f64)>,
-    /// All vertices in contact with cloth that are free to move.
-    touched: Vec<u32>,
-    is_seen: Vec<bool>,
-}
-
-impl Supports {
-    fn forget(&mut self) {
-        self.all.clear();
-        for vertex in self.touched.drain(..) {
-            self.is_seen[vertex as usize] = false;
-        }
-    }
-
-    /// Counts every free vertex as touched.
-    fn touch_all(&mut self, w: &[f64]) {
-        self.touched.clear();
-        self.touched.extend((0..w.len() as u32).filter(|&vertex| w[vertex as usize] > 0.0));
-    }
-
-    /// Counts the free vertices of contacts as touched.
-    fn touch(&mut self, contacts: &[PairContact], w: &[f64]) {
-        self.is_seen.resize(w.len(), false);
-        for vertex in contacts.iter().flat_map(|contact| contact.vertices) {
-            let v = vertex as usize;
-            if w[v] > 0.0 && !std::mem::replace(&mut self.is_seen[v], true) {
-                self.touched.push(vertex);
-            }
-        }
-    }
-
-    /// Those at `x` that are near an obstacle: a few sweeps take nothing farther than that.
-    fn find(&mut self, obstacles: &[Obstacle], x: &[Vec3<f64>], thickness: f64) {
-        for &vertex in &self.touched {
-            for (index, obstacle) in obstacles.iter().enumerate() {
-                if let Some(probe) = obstacle.after.probe_within(x[vertex as usize], 2.0 * thickness) {
-                    self.all.push((vertex, index as u32, probe.distance.min(thickness)));
-                }
-            }
-        }
-    }
-
-    /// Takes them out again: no deeper in than they were, unless they keep the thickness.
-    fn keep_out(&self, obstacles: &[Obstacle], x: &mut [Vec3<f64>]) {
-        for &(vertex, index, least) in &self.all {
-            let y = &mut x[vertex as usize];
-            if let Some(now) = obstacles[index as usize].after.probe_within(*y, least) {
-                *y += now.normal * (least - now.distance).max(0.0);
-            }
-        }
     }
 }
 

@@ -336,6 +336,20 @@ mod tests {
     }
 
     #[test]
+    fn colors_are_spread_evenly_over_a_sheet() {
+        let mesh = Mesh::grid([1.0, 1.0], [100, 100], Diagonals::Alternating).unwrap();
+        let (topology, count) = (Topology::build(&mesh), mesh.vertex_count());
+        let hinges: Vec<[u32; 4]> = topology.hinges.iter().map(|hinge| hinge.vertices).collect();
+        let coloring = color(&hinges, count);
+        // Two threads have a half of each color, and the same half of the sheet.
+        for color in 0..coloring.color_count() {
+            let elements = coloring.elements(color);
+            let before = elements.partition_point(|&element| (element as usize) < hinges.len() / 2);
+            assert!((2 * before).abs_diff(elements.len()) * 20 < elements.len(), "{before} of {}", elements.len());
+        }
+    }
+
+    #[test]
     fn wrong_colorings_are_told_apart() {
         let stencils = [[0, 1], [1, 2], [2, 3]];
         let wrong = |order: &[u32], ranges: &[Range<usize>]| {
