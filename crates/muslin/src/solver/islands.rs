@@ -45,6 +45,8 @@ pub(super) struct Islands {
 
 /// What contacts do to a substep.
 pub(super) struct Push<'a> {
+    /// The contacts, as they were sorted.
+    pub(super) lists: &'a [&'a [PairContact]],
     pub(super) obstacles: &'a [Obstacle],
     /// In m.
     pub(super) thickness: f64,
@@ -169,7 +171,6 @@ impl Islands {
     pub(super) fn push(
         &mut self,
         context: &Context<'_>,
-        lists: &[&[PairContact]],
         push: &Push<'_>,
         end: &mut [Vec3<f64>],
         lifts: &mut [Vec3<f64>],
@@ -187,7 +188,7 @@ impl Islands {
                 // SAFETY: islands have no contact in common.
                 let contacts = unsafe { contacts.part(start[0]..next[0]) };
                 for (contact, &[list, i]) in contacts.iter_mut().zip(&sources[start[0]..next[0]]) {
-                    *contact = lists[list as usize][i as usize];
+                    *contact = push.lists[list as usize][i as usize];
                 }
                 let touched = &touched[start[1]..next[1]];
                 contacts.iter().for_each(|contact| contact.lift(&lifts, push.lift));
@@ -208,7 +209,6 @@ impl Islands {
     pub(super) fn push_tangled(
         &mut self,
         tangle: &Tangle,
-        lists: &[&[PairContact]],
         push: &Push<'_>,
         (w, edge, step): (&[f64], f64, f64),
         start: &[Vec3<f64>],
@@ -217,7 +217,7 @@ impl Islands {
     ) {
         let Self { contacts, sources, touched, .. } = self;
         contacts.clear();
-        contacts.extend(sources.iter().map(|&[list, i]| lists[list as usize][i as usize]));
+        contacts.extend(sources.iter().map(|&[list, i]| push.lists[list as usize][i as usize]));
         contacts.iter().for_each(|contact| contact.lift(&alone(lifts), push.lift));
         tangle.lift(w, lifts, edge, step);
         end.iter_mut().zip(&*lifts).for_each(|(x, lift)| *x += *lift);

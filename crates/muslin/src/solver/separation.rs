@@ -218,11 +218,11 @@ impl Separation {
         self.pushed += lists.iter().map(|list| list.len() as u64).sum::<u64>();
         islands.sort(&lists, inverse_masses);
         let tangle = self.tangle.as_deref().filter(|tangle| !tangle.is_free());
-        let push = Push { obstacles, thickness: context.model.thickness, lift: LIFT_SPEED * step };
+        let push = Push { lists: &lists, obstacles, thickness: context.model.thickness, lift: LIFT_SPEED * step };
         if let Some(tangle) = tangle {
-            islands.push_tangled(tangle, &lists, &push, (inverse_masses, *edge, step), start, end, lifts);
+            islands.push_tangled(tangle, &push, (inverse_masses, *edge, step), start, end, lifts);
         } else if !islands.is_empty() {
-            islands.push(context, &lists, &push, end, lifts);
+            islands.push(context, &push, end, lifts);
         }
     }
 
