@@ -50,11 +50,13 @@ pub enum ColoringError {
 /// Colours tried at a time: the bits of a mask.
 const MASK_BITS: usize = u64::BITS as usize;
 
-/// Elements, or vertices, that are balanced among themselves.
+/// Elements, or vertices, of so many are balanced among themselves: an eighth, but no fewer than a thousand.
 ///
 /// Threads take a part each of a colour, and what one of them has written is read fastest by itself: a part has to be of the same region of the mesh in every colour. That
-/// is so if the colours are of the same size wherever one looks, not only in the whole.
-const RUN: usize = 1024;
+/// is so if the colours are of the same size wherever one looks, not only in the whole. Shorter runs cost `auto` more sweeps: see ARCHITECTURE.md.
+fn run_length(count: usize) -> usize {
+    count.div_ceil(8).max(1024)
+}
 
 /// Not coloured yet.
 const UNSET: u32 = u32::MAX;
@@ -75,7 +77,7 @@ pub fn color<const N: usize>(stencils: &[[u32; N]], vertex_count: usize) -> Colo
     // for those: taking 64 colours at a time gives the very same colours as one pass with unlimited masks.
     while !waiting.is_empty() {
         let (count, deferred) = greedy.fill(&waiting, color_count);
-        for run in waiting.chunks(RUN) {
+        for run in waiting.chunks(run_length(waiting.len())) {
             let mut sizes = greedy.sizes_of(run, color_count, count);
             greedy.balance(run, color_count, &mut sizes);
         }
@@ -111,8 +113,9 @@ pub fn color_vertices(vertex_count: usize, visit: impl Fn(u32, &mut dyn FnMut(u3
         colors[vertex as usize] = color as u32;
     }
     taken_for.fill(UNSET);
-    for start in (0..vertex_count).step_by(RUN) {
-        let run = start..vertex_count.min(start + RUN);
+    let length = run_length(vertex_count);
+    for start in (0..vertex_count).step_by(length) {
+        let run = start..vertex_count.min(start + length);
         let mean = run.len().div_ceil(taken_for.len());
         let mut sizes = vec![0; taken_for.len()];
         colors[run.clone()].iter().for_each(|&color| sizes[color as usize] += 1);
