@@ -14,6 +14,9 @@ const CLICK = 5;
 /** A pointer that misses the cloth by no more than this, in pixels, still takes it. */
 const NEAR = 7;
 
+/** A pointer that is no farther than this from a pin, in pixels, is on its mark. */
+const MARK = 5;
+
 interface Hold {
   pointer: number;
   side: number;
@@ -151,13 +154,22 @@ export class Pointer {
     } else if (hold.moved) {
       for (const side of hold.sides) void side.flush().then(() => side.call({ do: "release" })).catch(() => undefined);
     } else {
-      this.togglePin(hold.side, hold.vertex);
+      this.togglePin(hold.side, this.pinUnder(hold) ?? hold.vertex);
     }
   }
 
   private async drop(live: Live, hold: Hold): Promise<void> {
     for (const side of hold.sides) await side.flush();
     await live.hand(hold.sides, { do: "drop", collider: hold.collider });
+  }
+
+  /** The pin whose mark was clicked. Marks are drawn above everything: the cloth may be in front of the pin, or end beside it. */
+  private pinUnder(hold: Hold): number | undefined {
+    const { stage } = this.context;
+    const view = stage.views[hold.side];
+    const pinned = this.live()?.sides[hold.side]?.scene.pinned;
+    if (!view || !pinned) return undefined;
+    return pickNear(stage.rayIn(hold.side, hold.x, hold.y), view.cloth.positions, MARK * stage.anglePerPixel(), pinned)?.vertex;
   }
 
   togglePin(side: number, vertex: number): void {

@@ -48,14 +48,16 @@ export function handful(vertex: number, triangles: Uint32Array): number[] {
 
 /**
  * The vertex that a ray passes closest by, seen from its origin: for pointers that just miss the border of a cloth. `reach` is the largest
- * distance over depth, so that it means as many pixels everywhere.
+ * distance over depth, so that it means as many pixels everywhere. `among` are the vertices that count, or all do.
  */
-export function pickNear(ray: Ray, positions: Float32Array, reach: number): { vertex: number; distance: number } | undefined {
+export function pickNear(ray: Ray, positions: Float32Array, reach: number, among?: readonly number[]): { vertex: number; distance: number } | undefined {
   const { x: ox, y: oy, z: oz } = ray.origin;
   const { x: dx, y: dy, z: dz } = ray.direction;
   let best = reach * reach;
   let found: { vertex: number; distance: number } | undefined;
-  for (let i = 0; i < positions.length; i += 3) {
+  const count = among?.length ?? positions.length / 3;
+  for (let n = 0; n < count; n++) {
+    const i = 3 * (among ? among[n]! : n);
     const x = positions[i]! - ox, y = positions[i + 1]! - oy, z = positions[i + 2]! - oz;
     const depth = x * dx + y * dy + z * dz;
     if (depth <= 0) continue;

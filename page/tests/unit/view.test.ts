@@ -27,6 +27,8 @@ describe("picking", () => {
   it("takes a border that is just missed, and nothing that is far", () => {
     expect(pickNear(down(1.01, 1.01), positions, 0.01)).toMatchObject({ vertex: 3, distance: 2 });
     expect(pickNear(down(1.1, 1.1), positions, 0.01)).toBeUndefined();
+    expect(pickNear(down(1.01, 1.01), positions, 0.01, [0, 1])).toBeUndefined();
+    expect(pickNear(down(1.01, 0.01), positions, 0.01, [0, 1])).toMatchObject({ vertex: 1 });
   });
   it("grabs a vertex with its neighbours", () => {
     expect(handful(1, triangles).sort()).toEqual([0, 1, 3]);
