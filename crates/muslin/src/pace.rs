@@ -91,23 +91,22 @@ impl Pace {
             return;
         }
         let average = self.choices[self.current].1;
+        let is_slow = average.is_some_and(|average| seconds > LOSS * average);
         let Some((trial, count, sum)) = self.trial else {
-            let known = &mut self.choices[self.current].1;
-            if known.is_some_and(|average| seconds > LOSS * average) {
+            if is_slow {
                 self.frames_to_trial = 0;
             }
-            *known = Some(known.map_or(seconds, |average| 0.75 * average + 0.25 * seconds));
+            self.choices[self.current].1 = Some(average.map_or(seconds, |average| 0.75 * average + 0.25 * seconds));
             return;
         };
-        let is_hopeless = average.is_some_and(|average| seconds > LOSS * average);
-        if count + 1 < TRIAL && !is_hopeless {
+        if count + 1 < TRIAL && !is_slow {
             self.trial = Some((trial, count + 1, sum + seconds));
             return;
         }
         self.trial = None;
         let mean = (sum + seconds) / f64::from(count + 1);
         self.choices[trial].1 = Some(mean);
-        let faster = !is_hopeless && average.is_some_and(|average| mean < GAIN * average);
+        let faster = !is_slow && average.is_some_and(|average| mean < GAIN * average);
         if faster {
             self.current = trial;
         }

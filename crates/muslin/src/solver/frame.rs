@@ -237,9 +237,7 @@ impl<R: Real> Frame<R> {
         let ends = unsafe { Shared::new(end) };
         context.team.run(if touched.len() < FEW_TOUCHED { 1 } else { context.threads }, |worker| {
             for vertex in touched[worker.share(0..touched.len())].iter().map(|&vertex| vertex as usize) {
-                let previous = arrays.previous.get(vertex);
-                let lifted = previous.xyz() + lifts[vertex].cast();
-                arrays.previous.set(vertex, Particle::new(lifted, previous.inverse_mass()));
+                arrays.previous.set(vertex, lifted(arrays.previous.get(vertex), lifts[vertex]));
                 let (particle, way) = (arrays.particles.get(vertex), (&start[vertex], &ends.get(vertex)));
                 arrays.particles.set(vertex, put_back(particle, way, kept[vertex], passes.origins[vertex]));
                 passes.collide_vertex(vertex, &arrays, obstacles);
@@ -252,8 +250,7 @@ impl<R: Real> Frame<R> {
     /// The same where any vertex may have moved, or may have to.
     fn take_push_anywhere(&mut self, separation: &mut Separation, context: &Context<'_>, step: f64, substep: usize) {
         for i in separation.touched().iter().map(|&vertex| vertex as usize) {
-            let previous = self.previous[i];
-            self.previous[i] = Particle::new(previous.xyz() + separation.lifts[i].cast(), previous.inverse_mass());
+            self.previous[i] = lifted(self.previous[i], separation.lifts[i]);
         }
         self.put_all_back(separation);
         let script = std::mem::take(&mut self.script);
@@ -338,6 +335,11 @@ impl<R: Real> Frame<R> {
 pub(super) fn sharing(context: &Context<'_>, count: usize) -> usize {
     const FEW: usize = 4096;
     if count < FEW { 1 } else { context.threads }
+}
+
+/// Where a vertex was, lifted by so much, in m.
+fn lifted<R: Real>(previous: Particle<R>, lift: Vec3<f64>) -> Particle<R> {
+    Particle::new(previous.xyz() + lift.cast(), previous.inverse_mass())
 }
 
 /// A vertex where separation has put it, on the `way` from its start to its end, in m; `kept` is how it was stored at its start.

@@ -434,7 +434,7 @@ impl Separation {
         held.map(|held| held.truncated).map_err(|breach| breach_error(context.model, breach))
     }
 
-    /// Whether a step is certain as it is, as several threads find out sooner than one; where it is not, one has to say what is wrong with it.
+    /// Whether a step is certain as it is, which all threads look for together; where it is not, one has to say what is wrong with it.
     fn are_clear(&self, context: &Context<'_>, active: &Candidates) -> bool {
         let (step, are_clear) = ((&self.start[..], &self.end[..]), AtomicBool::new(true));
         context.team.run(context.threads, |worker| {

@@ -156,11 +156,6 @@ impl Tangle {
         let all = model.surface_triangles();
         let among_suspects = among_suspects && self.is_known;
         self.is_known = true;
-        let cloth = model.triangles.len();
-        let counts = |i: usize, j: usize| match (i < cloth, j < cloth) {
-            (true, true) => model.self_contact.is_some() || i == j,
-            (a, b) => a != b,
-        };
         self.few.clear();
         if among_suspects {
             self.few.extend(self.suspects.iter().map(|&t| all[t as usize]));
@@ -175,7 +170,7 @@ impl Tangle {
         self.rounded.extend(cloths.iter().map(|x| x.cast::<f32>().cast::<f64>()));
         self.rounded.extend_from_slice(bodies);
         for positions in [x, &self.rounded] {
-            let matters = |i: usize, j: usize| counts(number(i), number(j));
+            let matters = |i: usize, j: usize| model.may_touch(number(i), number(j));
             for_each_intersection(&self.few, positions, matters, |i, j| {
                 let [i, j] = [number(i) as u32, number(j) as u32];
                 self.cuts.push([i.min(j), i.max(j)]);
@@ -192,7 +187,7 @@ impl Tangle {
         surface.for_each_near(
             x,
             reach,
-            |i, j| counts(number(i), number(j)),
+            |i, j| model.may_touch(number(i), number(j)),
             |pair, _| {
                 let (is_face, vertices) = match pair {
                     Pair::VertexTriangle(vertices) => (true, vertices),

@@ -78,8 +78,7 @@ pub fn color<const N: usize>(stencils: &[[u32; N]], vertex_count: usize) -> Colo
     while !waiting.is_empty() {
         let (count, deferred) = greedy.fill(&waiting, color_count);
         for run in waiting.chunks(run_length(waiting.len())) {
-            let mut sizes = greedy.sizes_of(run, color_count, count);
-            greedy.balance(run, color_count, &mut sizes);
+            greedy.balance(run, color_count, count);
         }
         greedy.clear(&waiting);
         color_count += count;
@@ -161,10 +160,14 @@ impl<const N: usize> Greedy<'_, N> {
         (count, deferred)
     }
 
-    /// Moves elements of colours above the mean size to the smallest colour they may take, while that is below it.
-    fn balance(&mut self, placed: &[u32], base: usize, sizes: &mut [usize]) {
-        let mean = sizes.iter().sum::<usize>().div_ceil(sizes.len());
-        let colors = u64::MAX >> (MASK_BITS - sizes.len());
+    /// Moves some elements of colours above the mean size to the smallest colour they may take, while that is below it; sizes are of these elements
+    /// alone, and there are `count` colours from `base` up.
+    fn balance(&mut self, placed: &[u32], base: usize, count: usize) {
+        let mut sizes = vec![0; count];
+        let found = placed.iter().map(|&element| self.colors[element as usize]).filter(|&color| color != UNSET);
+        found.for_each(|color| sizes[color as usize - base] += 1);
+        let mean = sizes.iter().sum::<usize>().div_ceil(count);
+        let colors = u64::MAX >> (MASK_BITS - count);
         for &element in placed {
             if self.colors[element as usize] == UNSET {
                 continue;
@@ -182,14 +185,6 @@ impl<const N: usize> Greedy<'_, N> {
                 sizes[to] += 1;
             }
         }
-    }
-
-    /// Sizes of the colours among some elements.
-    fn sizes_of(&self, elements: &[u32], base: usize, count: usize) -> Vec<usize> {
-        let mut sizes = vec![0; count];
-        let colors = elements.iter().map(|&element| self.colors[element as usize]);
-        colors.filter(|&color| color != UNSET).for_each(|color| sizes[color as usize - base] += 1);
-        sizes
     }
 
     fn clear(&mut self, elements: &[u32]) {
