@@ -2,6 +2,7 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a chore talks to the person who runs it")]
 
+mod bless;
 mod gallery;
 mod page;
 mod peers;
@@ -41,6 +42,12 @@ const COMMANDS: &[Command] = &[
         run: test::run,
     },
     Command { name: "tidy", arguments: "", summary: "checks the rules of the house", run: tidy::run },
+    Command {
+        name: "bless",
+        arguments: "WHY",
+        summary: "pins the motion of every scene, solver and model as it is now, with a line in the changelog",
+        run: bless::run,
+    },
     Command {
         name: "gallery",
         arguments: "[SCENE…]",

@@ -3,6 +3,7 @@
 use super::Finding;
 use super::names::key;
 use super::tree::Tree;
+use crate::bless;
 
 /// Documents that tell people where things are.
 const GUIDES: &[&str] = &["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
@@ -97,6 +98,22 @@ pub(super) fn changelog_is_open(tree: &Tree) -> Vec<Finding> {
     vec![Finding::new("CHANGELOG.md", 1, format!("no heading for {version}; add ## [Unreleased] above the versions"))]
 }
 
+/// Motion that changed without a word to the user: the changelog lacks the digest of the pinned hashes.
+pub(super) fn pinned_hashes_have_their_line(tree: &Tree) -> Vec<Finding> {
+    let Some(hashes) = tree.text(bless::HASHES) else {
+        return vec![Finding::new(bless::HASHES, 1, "is gone; `cargo xtask bless WHY` writes it")];
+    };
+    let digest = format!("- `{}`: ", bless::digest(hashes));
+    if tree.text(bless::CHANGELOG).unwrap_or_default().lines().any(|line| line.starts_with(&digest)) {
+        return Vec::new();
+    }
+    vec![Finding::new(
+        bless::CHANGELOG,
+        1,
+        format!("has no line {digest}WHY for the hashes as they are; `cargo xtask bless WHY`"),
+    )]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -157,5 +174,15 @@ mod tests {
         assert_eq!(findings("# Changelog\n## [0.1.0] - 2020-01-01\n"), 1);
         assert_eq!(findings("# Changelog\n## [0.2.0] - 2020-01-01\n"), 0);
         assert_eq!(findings("# Changelog\n## [Unreleased]\n"), 0);
+    }
+
+    #[test]
+    fn hashes_need_their_line_in_the_changelog() {
+        let line = format!("- `{}`: friction", bless::digest("drape = 1"));
+        let with =
+            |changelog: &str| Tree::sample(&[("CHANGELOG.md", changelog), ("validation/hashes.txt", "drape = 1")]);
+        assert_eq!(pinned_hashes_have_their_line(&with(&line)), []);
+        assert_eq!(pinned_hashes_have_their_line(&with("- `0`: friction")).len(), 1);
+        assert_eq!(pinned_hashes_have_their_line(&Tree::sample(&[("CHANGELOG.md", &line)])).len(), 1);
     }
 }

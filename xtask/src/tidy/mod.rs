@@ -48,6 +48,7 @@ const CHECKS: &[fn(&Tree) -> Vec<Finding>] = &[
     documents::links_exist,
     documents::every_scene_has_a_picture,
     documents::changelog_is_open,
+    documents::pinned_hashes_have_their_line,
 ];
 
 pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {

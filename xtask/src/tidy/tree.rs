@@ -10,7 +10,7 @@ use crate::shell::on;
 
 /// Files whose text is read; of all others only the path is kept.
 const TEXT: &[&str] =
-    &["rs", "py", "ts", "tsx", "js", "mjs", "wgsl", "md", "toml", "html", "css", "sh", "yml", "yaml", "json"];
+    &["rs", "py", "ts", "tsx", "js", "mjs", "wgsl", "md", "toml", "html", "css", "sh", "yml", "yaml", "json", "txt"];
 
 /// Folders that hold what is built, downloaded or written by a run: the ones in .gitignore.
 const SKIPPED: &[&str] = &["target", "out", "node_modules", "dist", "__pycache__"];
