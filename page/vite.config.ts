@@ -1,4 +1,5 @@
-import { rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { resolve } from "node:path";
 import { defineConfig } from "vite";
 
@@ -39,9 +40,24 @@ export default defineConfig({
         rmSync(resolve(folder, "index.html"), { force: true });
       },
     },
+    {
+      // The core is no part of this build: `cargo xtask page` puts it into the output folder.
+      name: "serve-core",
+      configureServer(server: { middlewares: { use(handle: Handle): void } }) {
+        server.middlewares.use((request, response, next) => {
+          const name = /^\/([a-z-]+\.wasm\.gz)$/.exec(request.url ?? "")?.[1];
+          if (!name) return next();
+          const file = resolve(out, name);
+          if (existsSync(file)) response.end(readFileSync(file));
+          else response.writeHead(404).end();
+        });
+      },
+    },
   ],
   test: { include: ["tests/unit/**/*.test.ts"] },
 } as Parameters<typeof defineConfig>[0]);
+
+type Handle = (request: IncomingMessage, response: ServerResponse, next: () => void) => void;
 
 /** What the browser asks for before it lends a page shared memory, and so threads. */
 function isolation(): Record<string, string> {

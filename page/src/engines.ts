@@ -8,9 +8,15 @@ export type Place = "auto" | "page" | "machine";
 /** From this many vertices on, the machine's threads are worth the way there. */
 export const MANY_VERTICES = 20_000;
 
+/** Whether there is a choice at all: a program that serves the page, and a core in the page. */
+export function hasChoice(info: Info | undefined): boolean {
+  return info !== undefined && info.page_core;
+}
+
 export function placeFor(choice: Place, info: Info | undefined, vertices: number): "page" | "machine" {
-  if (!info || choice === "page") return "page";
-  if (choice === "machine") return "machine";
+  if (!info) return "page";
+  if (!info.page_core || choice === "machine") return "machine";
+  if (choice === "page") return "page";
   return vertices > MANY_VERTICES ? "machine" : "page";
 }
 

@@ -57,7 +57,7 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "page",
         arguments: "[--keep-core | --pictures]",
-        summary: "builds the page of `muslin view` from its sources into crates/muslin-cli/page",
+        summary: "builds the page of `muslin view`, with its core as WebAssembly, into crates/muslin-cli/page",
         run: page::run,
     },
     Command {

@@ -1,5 +1,8 @@
 //! `cargo xtask page`: builds the page from its sources: the core as WebAssembly, with and without threads, and the TypeScript around it.
 //!
+//! The TypeScript is in the repository, the core is not: the page of a program that was built without it simulates with the program. With the
+//! core, the folder is a page for any static host, and the next build of the program embeds it.
+//!
 //! The core needs a compiler that builds the standard library for wasm32, since threads change it: Debian's `rustc-web`, or a nightly of rustup
 //! with `rust-src`. Where neither is there and this is a Debian machine that we may change, the packages are installed.
 
@@ -12,7 +15,7 @@ use crate::Failure;
 use crate::readers::fresh;
 use crate::shell::{self, cargo, on, program, root, run as run_program, succeeds, target};
 
-/// Where the page lies that is in the repository and in the program.
+/// Where the page lies that the program embeds and a static host can serve; all of it but the core is in the repository.
 const COMMITTED: &str = "crates/muslin-cli/page";
 const PACKAGES: [&str; 4] = ["rustc-web", "cargo-web", "rust-web-src", "lld-22"];
 /// The core without and with threads.
@@ -28,20 +31,14 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     let out = root().join(COMMITTED);
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] => {
-            build_core()?;
             build(&out)?;
+            build_core(&out)?;
         }
-        ["--keep-core"] => {
-            for name in MODULES {
-                let (kept, built) = (out.join(name), root().join("page/public").join(name));
-                fs::copy(&kept, &built).map_err(on(&kept))?;
-            }
-            build(&out)?;
-        }
+        ["--keep-core"] => build(&out)?,
         ["--pictures"] => return take_pictures(),
         _ => {
             return Err(Failure::Usage(
-                "`page` takes nothing; or --keep-core, which leaves the WebAssembly as it is; \
+                "`page` takes nothing; or --keep-core, which builds the TypeScript alone; \
                  or --pictures, which puts those of the last test into docs/gallery/page"
                     .to_owned(),
             ));
@@ -51,6 +48,14 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     for (name, bytes) in files(&out)? {
         println!("  {name:<40} {bytes:>9} bytes");
     }
+    let has_core = MODULES.iter().all(|name| out.join(name).exists());
+    println!(
+        "{}",
+        match has_core {
+            true => "Any static host can serve this folder; the next `cargo build` puts it into the program.",
+            false => "It has no core: `muslin view` simulates for it. `cargo xtask page` builds one for a static host.",
+        }
+    );
     Ok(())
 }
 
@@ -65,7 +70,8 @@ fn take_pictures() -> Result<(), Failure> {
     Ok(())
 }
 
-/// A stage of `cargo xtask test`: the page, built again from its sources and tried in a real browser. Says what had to be skipped, if anything.
+/// A stage of `cargo xtask test`: the page, built again from its sources, its core held to the pinned hashes, and all of it tried in a real
+/// browser. Says what had to be skipped, if anything.
 pub(crate) fn test() -> Result<Option<String>, Failure> {
     // Without these nothing can be said of the page; whoever changes it needs them anyway.
     let missing = node().err().or_else(|| browser().err()).or_else(|| Compiler::find().err());
@@ -74,14 +80,13 @@ pub(crate) fn test() -> Result<Option<String>, Failure> {
         return Ok(Some(format!("the page: {failure}")));
     }
     let out = fresh(&target().join("page"))?;
-    build_core()?;
     build(&out)?;
     compare(&out)?;
     run_program(&mut npm(["test"]))?;
+    build_core(&out)?;
+    run_program(npm(["run", "hashes"]).env("MUSLIN_PAGE", &out))?;
     run_program(&mut cargo(["build", "--release", "--quiet"]))?;
     let program = target().join("release").join(if cfg!(windows) { "muslin.exe" } else { "muslin" });
-    // Those of the repository are not compared, since another compiler gives others; but they must move as the program does.
-    run_program(npm(["run", "speed", "--", "--check"]).env("MUSLIN_PROGRAM", &program))?;
     let pictures = fresh(&target().join("page-pictures"))?;
     run_program(
         npm(["run", "test:browser"])
@@ -104,7 +109,7 @@ fn browser() -> Result<PathBuf, Failure> {
     find().ok_or_else(|| Failure::Failed("Chromium is missing (Debian: apt install chromium)".to_owned()))
 }
 
-/// The page in the repository must be the one that its sources give. The modules of the core are left out: another version of the compiler gives others.
+/// The page in the repository must be the one that its sources give. The core is not in the repository, and may lie beside the rest.
 fn compare(built: &Path) -> Result<(), Failure> {
     let committed = root().join(COMMITTED);
     let names = |folder: &Path| -> Result<Vec<String>, Failure> {
@@ -116,7 +121,7 @@ fn compare(built: &Path) -> Result<(), Failure> {
     match different {
         None => Ok(()),
         Some(name) => Err(Failure::Failed(format!(
-            "{COMMITTED}/{name} is not what the sources of the page give; run `cargo xtask page` and commit it"
+            "{COMMITTED}/{name} is not what the sources of the page give; run `cargo xtask page --keep-core` and commit it"
         ))),
     }
 }
@@ -140,8 +145,8 @@ fn files(folder: &Path) -> Result<Vec<(String, u64)>, Failure> {
     Ok(found)
 }
 
-/// Builds both modules of the core into page/public, where the page's own build takes them from.
-fn build_core() -> Result<(), Failure> {
+/// Builds both modules of the core, and packs them into a folder.
+fn build_core(out: &Path) -> Result<(), Failure> {
     let compiler = Compiler::find()?;
     // Both spend half of their time on one thread.
     let built = thread::scope(|scope| {
@@ -154,24 +159,16 @@ fn build_core() -> Result<(), Failure> {
         })
     });
     let [single, threads] = built;
-    let public = root().join("page/public");
-    fs::create_dir_all(&public).map_err(on(&public))?;
+    fs::create_dir_all(out).map_err(on(out))?;
     for (module, name) in [single?, threads?].into_iter().zip(MODULES) {
-        run_program(node()?.arg("page/scripts/pack.mjs").arg(module).arg(public.join(name)))?;
+        run_program(node()?.arg("page/scripts/pack.mjs").arg(module).arg(out.join(name)))?;
     }
     Ok(())
 }
 
-/// Builds the TypeScript, and puts everything into a folder.
+/// Builds the TypeScript into a folder, and leaves a core that is there.
 fn build(out: &Path) -> Result<(), Failure> {
     shell::install_packages(&root().join("page"))?;
-    let public = root().join("page/public");
-    for name in MODULES {
-        let (built, kept) = (public.join(name), root().join(COMMITTED).join(name));
-        if !built.exists() {
-            fs::copy(&kept, &built).map_err(on(&kept))?;
-        }
-    }
     run_program(npm(["run", "build"]).env("MUSLIN_PAGE_OUT", out))
 }
 

@@ -8,10 +8,19 @@
 //! arc); what has no channel stays as the file has it, and before the first key and after the last everything stands still. Vertices are those of all
 //! primitives of all nodes of the scene, one after the other.
 //!
+//! `gltf-json` reads the structure; the container, the data and the motion are read here.
+//!
 //! Limits: triangles only, data in the file's own binary chunk, positions and samples in float32. Refused by name: skins, sparse accessors, cubic splines, external or
 //! text buffers, and any extension that the file says is required (Draco, meshopt and quantised positions among them).
 
-use serde_json::Value;
+use std::sync::Arc;
+
+use gltf_json::accessor::{ComponentType, GenericComponentType, Type};
+use gltf_json::animation::{Channel, Interpolation, Property};
+use gltf_json::mesh::{Mode, Primitive, Semantic};
+use gltf_json::validation::Checked::{Invalid, Valid};
+use gltf_json::validation::USize64;
+use gltf_json::{Accessor, Index, Node, Root};
 use thiserror::Error;
 
 /// Why a file cannot be read.
@@ -40,6 +49,8 @@ fn unsupported<T>(what: impl Into<String>) -> Result<T, GlbError> {
 const MOST_NUMBERS: usize = 1 << 30;
 /// A file whose nodes are nested more deeply is not a tree.
 const DEEPEST: usize = 256;
+/// The most nodes of a scene, counted wherever they hang: shared branches may double at every level.
+const MOST_NODES: usize = 1 << 16;
 /// A moment that is this part of a frame late is that of the frame: times are in float32.
 const LATE: f64 = 1e-3;
 
@@ -60,7 +71,7 @@ struct Piece {
     targets: Vec<Vec<[f32; 3]>>,
     weights: Track,
     /// From the node to the root.
-    nodes: Vec<Place>,
+    nodes: Vec<Arc<Place>>,
 }
 
 /// Where a node is over its parent.
@@ -231,39 +242,45 @@ pub fn read_glb(bytes: &[u8]) -> Result<GlbMesh, GlbError> {
     };
     let Some(json) = chunk(12, b"JSON") else { return broken("it has no JSON, or is cut off") };
     let binary = chunk(20 + json.len(), b"BIN\0").unwrap_or(&[]);
-    let json: Value = serde_json::from_slice(json).map_err(|error| GlbError::Broken(error.to_string()))?;
-    File { json: &json, binary }.mesh()
+    let root = parse(json)?;
+    File { root: &root, binary }.mesh()
+}
+
+/// The structure of a file. An error names the entry, as `nodes[0].translation`.
+fn parse(json: &[u8]) -> Result<Root, GlbError> {
+    let parsed: Result<Root, _> = serde_path_to_error::deserialize(&mut serde_json::Deserializer::from_slice(json));
+    parsed.or_else(|error| {
+        let (path, reason) = (error.path().to_string(), error.inner().to_string());
+        if !error.inner().is_data() {
+            return broken(reason);
+        }
+        // JSON of one long line: the entry says more than the column.
+        let reason = reason.split(" at line ").next().unwrap_or_default();
+        broken(if path == "." { reason.to_owned() } else { format!("{path}: {reason}") })
+    })
 }
 
 /// The parts of a file.
 struct File<'a> {
-    json: &'a Value,
+    root: &'a Root,
     binary: &'a [u8],
 }
 
 impl File<'_> {
     fn mesh(&self) -> Result<GlbMesh, GlbError> {
-        if let Some(name) = self.list("extensionsRequired").first() {
-            return unsupported(format!("the extension {}", name.as_str().unwrap_or("?")));
+        if let Some(name) = self.root.extensions_required.first() {
+            return unsupported(format!("the extension {name}"));
         }
-        let scene = self.json["scene"].as_u64().unwrap_or(0) as usize;
         let mut mesh = GlbMesh { triangles: Vec::new(), pieces: Vec::new(), end: 0.0 };
-        let roots = match self.list("scenes").get(scene) {
-            Some(scene) => indices(&scene["nodes"]),
-            // A file without scenes: every node that is in no other.
-            None => {
-                let below: Vec<usize> = self.list("nodes").iter().flat_map(|node| indices(&node["children"])).collect();
-                (0..self.list("nodes").len()).filter(|node| !below.contains(node)).collect()
-            }
-        };
-        for root in roots {
-            self.add_node(root, &[], &mut mesh)?;
+        let mut node_count = 0;
+        for root in self.roots() {
+            self.add_node(root, &[], &mut node_count, &mut mesh)?;
         }
         if mesh.triangles.is_empty() {
             return broken("it has no triangles");
         }
         let tracks = mesh.pieces.iter().flat_map(|piece| {
-            let parts = piece.nodes.iter().flat_map(|node| match node {
+            let parts = piece.nodes.iter().flat_map(|node| match &**node {
                 Place::Matrix(_) => Vec::new(),
                 Place::Parts { translation, rotation, scale } => vec![translation, rotation, scale],
             });
@@ -273,132 +290,158 @@ impl File<'_> {
         Ok(mesh)
     }
 
-    fn list(&self, key: &str) -> &[Value] {
-        self.json[key].as_array().map_or(&[], Vec::as_slice)
+    /// The nodes of the scene; of a file without scenes, every node that is in no other.
+    fn roots(&self) -> Vec<Index<Node>> {
+        let scene = self.root.scene.map_or(0, |scene| scene.value());
+        if let Some(scene) = self.root.scenes.get(scene) {
+            return scene.nodes.clone();
+        }
+        let mut is_below = vec![false; self.root.nodes.len()];
+        for child in self.root.nodes.iter().flat_map(|node| node.children.iter().flatten()) {
+            if let Some(mark) = is_below.get_mut(child.value()) {
+                *mark = true;
+            }
+        }
+        (0..).zip(is_below).filter(|(_, is_below)| !is_below).map(|(node, _)| Index::new(node)).collect()
     }
 
-    fn entry(&self, list: &str, index: usize) -> Result<&Value, GlbError> {
-        self.list(list).get(index).map_or_else(|| broken(format!("there is no {list}[{index}]")), Ok)
-    }
-
-    fn add_node(&self, index: usize, above: &[Place], mesh: &mut GlbMesh) -> Result<(), GlbError> {
-        let node = self.entry("nodes", index)?;
+    fn add_node(
+        &self,
+        index: Index<Node>,
+        above: &[Arc<Place>],
+        node_count: &mut usize,
+        mesh: &mut GlbMesh,
+    ) -> Result<(), GlbError> {
+        let node = entry("nodes", &self.root.nodes, index)?;
         if above.len() > DEEPEST {
             return broken("its nodes are nested in a circle");
         }
-        let mut nodes = vec![self.place(node, index)?];
+        *node_count += 1;
+        if *node_count > MOST_NODES {
+            return unsupported(format!("more than {MOST_NODES} nodes in its scene"));
+        }
+        let mut nodes = vec![Arc::new(self.place(node, index)?)];
         nodes.extend_from_slice(above);
-        if !node["mesh"].is_null() {
-            if !node["skin"].is_null() {
+        if let Some(described) = node.mesh {
+            if node.skin.is_some() {
                 return unsupported("a skin");
             }
-            self.add_mesh(node, index, &nodes, mesh)?;
+            let described = entry("meshes", &self.root.meshes, described)?;
+            let weights = node.weights.as_ref().or(described.weights.as_ref()).map_or(&[][..], Vec::as_slice);
+            for primitive in &described.primitives {
+                self.add_primitive(primitive, weights, index, &nodes, mesh)?;
+            }
         }
-        indices(&node["children"]).into_iter().try_for_each(|child| self.add_node(child, &nodes, mesh))
+        node.children.iter().flatten().try_for_each(|&child| self.add_node(child, &nodes, node_count, mesh))
     }
 
-    fn add_mesh(&self, node: &Value, index: usize, nodes: &[Place], mesh: &mut GlbMesh) -> Result<(), GlbError> {
-        let described = self.entry("meshes", number(&node["mesh"])?)?;
-        for primitive in described["primitives"].as_array().map_or(&[][..], Vec::as_slice) {
-            if primitive["mode"].as_u64().unwrap_or(4) != 4 {
-                return unsupported("a primitive that is not of triangles");
-            }
-            let positions = self.vectors::<3>(&primitive["attributes"]["POSITION"])?;
-            let mut targets = Vec::new();
-            for target in primitive["targets"].as_array().map_or(&[][..], Vec::as_slice) {
-                let moved = match &target["POSITION"] {
-                    Value::Null => vec![[0.0; 3]; positions.len()],
-                    index => self.vectors::<3>(index)?,
-                };
-                if moved.len() != positions.len() {
-                    return broken("a morph target has another number of vertices than its mesh");
-                }
-                targets.push(moved);
-            }
-            let weights = [&node["weights"], &described["weights"]].into_iter().find_map(Value::as_array);
-            let mut still: Vec<f64> = weights.into_iter().flatten().filter_map(Value::as_f64).collect();
-            still.resize(targets.len(), 0.0);
-            let weights = self.track(index, "weights", targets.len())?.unwrap_or(Track::still(still));
-            let first = mesh.vertex_count() as u32;
-            let corners = match &primitive["indices"] {
-                Value::Null => (0..positions.len() as u32).collect(),
-                index => self.corners(index)?,
-            };
-            if corners.iter().any(|&corner| corner as usize >= positions.len()) {
-                return broken("a triangle has a vertex that does not exist");
-            }
-            mesh.triangles.extend(corners.chunks_exact(3).map(|c| [first + c[0], first + c[1], first + c[2]]));
-            mesh.pieces.push(Piece { positions, targets, weights, nodes: nodes.to_vec() });
+    fn add_primitive(
+        &self,
+        primitive: &Primitive,
+        weights: &[f32],
+        node: Index<Node>,
+        nodes: &[Arc<Place>],
+        mesh: &mut GlbMesh,
+    ) -> Result<(), GlbError> {
+        if primitive.mode != Valid(Mode::Triangles) {
+            return unsupported("a primitive that is not of triangles");
         }
+        let Some(&positions) = primitive.attributes.get(&Valid(Semantic::Positions)) else {
+            return broken("a primitive has no POSITION");
+        };
+        let positions = self.vectors::<3>(positions)?;
+        let targets = self.targets(primitive, positions.len())?;
+        let mut still: Vec<f64> = weights.iter().map(|&weight| f64::from(weight)).collect();
+        still.resize(targets.len(), 0.0);
+        let weights = self.track(node, Property::MorphTargetWeights, targets.len())?.unwrap_or(Track::still(still));
+        let first = mesh.vertex_count();
+        if 3 * (first + positions.len()) > MOST_NUMBERS {
+            return unsupported(format!("more than {} vertices", MOST_NUMBERS / 3));
+        }
+        let first = first as u32;
+        let corners = match primitive.indices {
+            None => (0..positions.len() as u32).collect(),
+            Some(index) => self.corners(index)?,
+        };
+        if corners.iter().any(|&corner| corner as usize >= positions.len()) {
+            return broken("a triangle has a vertex that does not exist");
+        }
+        mesh.triangles.extend(corners.chunks_exact(3).map(|c| [first + c[0], first + c[1], first + c[2]]));
+        mesh.pieces.push(Piece { positions, targets, weights, nodes: nodes.to_vec() });
         Ok(())
     }
 
-    /// Where a node is.
-    fn place(&self, node: &Value, index: usize) -> Result<Place, GlbError> {
-        let part = |path: &str, still: &[f64]| {
-            let given: Option<Vec<f64>> =
-                node[path].as_array().map(|list| list.iter().filter_map(Value::as_f64).collect());
-            let given = given.unwrap_or_else(|| still.to_vec());
-            if given.len() != still.len() {
-                return broken(format!("the {path} of nodes[{index}] is not of {} numbers", still.len()));
-            }
-            Ok(self.track(index, path, still.len())?.unwrap_or(Track::still(given)))
-        };
-        if let Some(matrix) = node["matrix"].as_array() {
-            let matrix: Vec<f64> = matrix.iter().filter_map(Value::as_f64).collect();
-            return match <[f64; 16]>::try_from(matrix) {
-                Ok(matrix) => Ok(Place::Matrix(matrix)),
-                Err(_) => broken(format!("the matrix of nodes[{index}] is not of 16 numbers")),
+    /// What each morph target adds to the positions.
+    fn targets(&self, primitive: &Primitive, vertex_count: usize) -> Result<Vec<Vec<[f32; 3]>>, GlbError> {
+        let mut targets = Vec::new();
+        for target in primitive.targets.iter().flatten() {
+            let moved = match target.positions {
+                None => vec![[0.0; 3]; vertex_count],
+                Some(index) => self.vectors::<3>(index)?,
             };
+            if moved.len() != vertex_count {
+                return broken("a morph target has another number of vertices than its mesh");
+            }
+            targets.push(moved);
         }
+        Ok(targets)
+    }
+
+    /// Where a node is.
+    fn place(&self, node: &Node, index: Index<Node>) -> Result<Place, GlbError> {
+        if let Some(matrix) = node.matrix {
+            return Ok(Place::Matrix(matrix.map(f64::from)));
+        }
+        let part = |path: Property, given: &[f32]| -> Result<Track, GlbError> {
+            let still = || Track::still(given.iter().map(|&number| f64::from(number)).collect());
+            Ok(self.track(index, path, given.len())?.unwrap_or_else(still))
+        };
         Ok(Place::Parts {
-            translation: part("translation", &[0.0; 3])?,
-            rotation: part("rotation", &[0.0, 0.0, 0.0, 1.0])?,
-            scale: part("scale", &[1.0; 3])?,
+            translation: part(Property::Translation, &node.translation.unwrap_or_default())?,
+            rotation: part(Property::Rotation, &node.rotation.unwrap_or_default().0)?,
+            scale: part(Property::Scale, &node.scale.unwrap_or([1.0; 3]))?,
         })
     }
 
     /// What the first animation does to a node, if anything; rows of `width` numbers.
-    fn track(&self, node: usize, path: &str, width: usize) -> Result<Option<Track>, GlbError> {
-        let Some(animation) = self.list("animations").first() else { return Ok(None) };
-        let channels = animation["channels"].as_array().map_or(&[][..], Vec::as_slice);
-        let is_ours = |channel: &&Value| {
-            channel["target"]["node"].as_u64() == Some(node as u64) && channel["target"]["path"] == path
+    fn track(&self, node: Index<Node>, path: Property, width: usize) -> Result<Option<Track>, GlbError> {
+        let Some(animation) = self.root.animations.first() else { return Ok(None) };
+        let is_ours = |channel: &&Channel| channel.target.node == node && channel.target.path == Valid(path);
+        let Some(channel) = animation.channels.iter().find(is_ours) else { return Ok(None) };
+        let sampler = entry("animations[0].samplers", &animation.samplers, channel.sampler)?;
+        let steps = match sampler.interpolation {
+            Valid(Interpolation::Linear) => false,
+            Valid(Interpolation::Step) => true,
+            Valid(Interpolation::CubicSpline) => return unsupported("CUBICSPLINE interpolation"),
+            Invalid => return broken("an interpolation of its animation is not one of glTF"),
         };
-        let Some(channel) = channels.iter().find(is_ours) else { return Ok(None) };
-        let sampler = &animation["samplers"][number(&channel["sampler"])?];
-        let steps = match sampler["interpolation"].as_str().unwrap_or("LINEAR") {
-            "LINEAR" => false,
-            "STEP" => true,
-            other => return unsupported(format!("{other} interpolation")),
-        };
-        let times: Vec<f64> = self.vectors::<1>(&sampler["input"])?.iter().map(|t| f64::from(t[0])).collect();
+        let times: Vec<f64> = self.vectors::<1>(sampler.input)?.iter().map(|t| f64::from(t[0])).collect();
         if times.is_empty() || !times.iter().all(|t| t.is_finite()) || !times.is_sorted_by(|a, b| a < b) {
             return broken("the times of its animation do not increase");
         }
-        let output = &sampler["output"];
-        let numbers: Vec<f64> = match path {
-            "weights" => self.vectors::<1>(output)?.as_flattened().iter().map(|x| f64::from(*x)).collect(),
-            "rotation" => self.vectors::<4>(output)?.as_flattened().iter().map(|x| f64::from(*x)).collect(),
-            _ => self.vectors::<3>(output)?.as_flattened().iter().map(|x| f64::from(*x)).collect(),
+        let (name, numbers) = match path {
+            Property::MorphTargetWeights => ("weights", self.vectors::<1>(sampler.output)?.into_flattened()),
+            Property::Rotation => ("rotations", self.vectors::<4>(sampler.output)?.into_flattened()),
+            Property::Translation => ("translations", self.vectors::<3>(sampler.output)?.into_flattened()),
+            Property::Scale => ("scales", self.vectors::<3>(sampler.output)?.into_flattened()),
         };
         if numbers.len() != times.len() * width {
-            return broken(format!("the {path} of its animation are not one for each time"));
+            return broken(format!("the {name} of its animation are not one for each time"));
         }
         if width == 0 {
             return Ok(None);
         }
-        let rows = numbers.chunks_exact(width).map(<[f64]>::to_vec).collect();
+        let rows = numbers.chunks_exact(width).map(|row| row.iter().map(|&x| f64::from(x)).collect()).collect();
         Ok(Some(Track { times, rows, steps }))
     }
 
     /// Vectors of N float32 each.
-    fn vectors<const N: usize>(&self, index: &Value) -> Result<Vec<[f32; N]>, GlbError> {
-        let accessor = self.entry("accessors", number(index)?)?;
-        if accessor["componentType"] != 5126 {
+    fn vectors<const N: usize>(&self, index: Index<Accessor>) -> Result<Vec<[f32; N]>, GlbError> {
+        let accessor = entry("accessors", &self.root.accessors, index)?;
+        if !matches!(accessor.component_type, Valid(GenericComponentType(ComponentType::F32))) {
             return unsupported("positions or samples that are not float32");
         }
-        if accessor["type"] != ["SCALAR", "VEC2", "VEC3", "VEC4"][N - 1] {
+        if accessor.type_ != Valid([Type::Scalar, Type::Vec2, Type::Vec3, Type::Vec4][N - 1]) {
             return broken("an accessor is of another type than its use");
         }
         let read =
@@ -407,12 +450,12 @@ impl File<'_> {
     }
 
     /// The corners of triangles.
-    fn corners(&self, index: &Value) -> Result<Vec<u32>, GlbError> {
-        let accessor = self.entry("accessors", number(index)?)?;
-        let size = match accessor["componentType"].as_u64() {
-            Some(5121) => 1,
-            Some(5123) => 2,
-            Some(5125) => 4,
+    fn corners(&self, index: Index<Accessor>) -> Result<Vec<u32>, GlbError> {
+        let accessor = entry("accessors", &self.root.accessors, index)?;
+        let size = match accessor.component_type {
+            Valid(GenericComponentType(kind @ (ComponentType::U8 | ComponentType::U16 | ComponentType::U32))) => {
+                kind.size()
+            }
             _ => return broken("the indices of its triangles are not whole numbers"),
         };
         let read = |bytes: &[u8]| bytes.iter().rev().fold(0, |sum, &byte| sum << 8 | u32::from(byte));
@@ -420,47 +463,32 @@ impl File<'_> {
     }
 
     /// What `read` makes of each element, of `size` bytes.
-    fn elements<T>(&self, accessor: &Value, size: usize, read: impl Fn(&[u8]) -> T) -> Result<Vec<T>, GlbError> {
-        if !accessor["sparse"].is_null() {
+    fn elements<T>(&self, accessor: &Accessor, size: usize, read: impl Fn(&[u8]) -> T) -> Result<Vec<T>, GlbError> {
+        if accessor.sparse.is_some() {
             return unsupported("a sparse accessor");
         }
-        let count = number(&accessor["count"])?;
-        if accessor["bufferView"].is_null() {
-            return unsupported("an accessor without data");
-        }
-        let view = self.entry("bufferViews", number(&accessor["bufferView"])?)?;
-        let buffer = number(&view["buffer"])?;
-        if buffer != 0 || !self.entry("buffers", 0)?["uri"].is_null() {
+        let Some(view) = accessor.buffer_view else { return unsupported("an accessor without data") };
+        let view = entry("bufferViews", &self.root.buffer_views, view)?;
+        if view.buffer.value() != 0 || entry("buffers", &self.root.buffers, view.buffer)?.uri.is_some() {
             return unsupported("a buffer outside of the file's own");
         }
-        let offset = |value: &Value| value.as_u64().unwrap_or(0) as usize;
-        let (start, length) = (offset(&view["byteOffset"]), number(&view["byteLength"])?);
-        let stride = match offset(&view["byteStride"]) {
-            0 => size,
-            stride => stride,
+        let stride = view.byte_stride.filter(|stride| stride.0 != 0).map_or(size, |stride| stride.0);
+        let data = || {
+            let start = whole(view.byte_offset.unwrap_or_default())?;
+            let data = self.binary.get(start..start.checked_add(whole(view.byte_length)?)?)?;
+            let data = data.get(whole(accessor.byte_offset.unwrap_or_default())?..)?;
+            let count = whole(accessor.count)?;
+            let needed = count.checked_sub(1).map_or(Some(0), |last| last.checked_mul(stride)?.checked_add(size))?;
+            (needed <= data.len()).then(|| (0..count).map(|k| read(&data[k * stride..k * stride + size])).collect())
         };
-        let end = start.checked_add(length);
-        let data = end
-            .and_then(|end| self.binary.get(start..end))
-            .and_then(|data| data.get(offset(&accessor["byteOffset"])..));
-        let needed = count.checked_sub(1).map_or(Some(0), |last| last.checked_mul(stride)?.checked_add(size));
-        match (data, needed) {
-            (Some(data), Some(needed)) if needed <= data.len() => {
-                Ok((0..count).map(|k| read(&data[k * stride..k * stride + size])).collect())
-            }
-            _ => broken("its data are cut off"),
-        }
+        data().map_or_else(|| broken("its data are cut off"), Ok)
     }
 }
 
-/// An index or a count.
-fn number(value: &Value) -> Result<usize, GlbError> {
-    match value.as_u64().and_then(|number| usize::try_from(number).ok()) {
-        Some(number) => Ok(number),
-        None => broken("an index is missing, or is not a whole number"),
-    }
+fn entry<'a, T>(name: &str, list: &'a [T], index: Index<T>) -> Result<&'a T, GlbError> {
+    list.get(index.value()).map_or_else(|| broken(format!("there is no {name}[{}]", index.value())), Ok)
 }
 
-fn indices(list: &Value) -> Vec<usize> {
-    list.as_array().into_iter().flatten().filter_map(|index| usize::try_from(index.as_u64()?).ok()).collect()
+fn whole(number: USize64) -> Option<usize> {
+    usize::try_from(number.0).ok()
 }

@@ -47,5 +47,5 @@ pub use glb::glb_bytes;
 pub use glb_read::{GlbError, GlbMesh, read_glb};
 pub use mesh::{Group, RestMesh, Uv};
 pub use names::file_stem;
-pub use npy::{NpyError, NpyReader, NpyWriter, npy_bytes, read_npy};
+pub use npy::{NpyError, NpyHeader, NpyReader, NpyWriter, npy_bytes, read_npy};
 pub use obj::{ObjElement, ObjError, ObjGroup, ObjMesh, ObjProblem, ObjUv, read_obj, write_obj};

@@ -110,29 +110,51 @@ struct Layout {
 impl Layout {
     /// Reads a header and checks that the frames it promises are there.
     fn read(file: &mut File) -> Result<Self, Cause> {
-        let mut preamble = [0; PREAMBLE_BYTES];
-        read_fully(file, &mut preamble)?;
-        let (magic, length) = preamble.split_at(MAGIC.len());
-        if magic != MAGIC {
-            return Err(NpyError::NotNpy.into());
+        let mut start = vec![0; PREAMBLE_BYTES];
+        read_fully(file, &mut start)?;
+        let length = usize::from(u16::from_le_bytes([start[PREAMBLE_BYTES - 2], start[PREAMBLE_BYTES - 1]]));
+        if start.starts_with(MAGIC) {
+            start.resize(PREAMBLE_BYTES + length, 0);
+            read_fully(file, &mut start[PREAMBLE_BYTES..])?;
         }
-        let length = u16::from_le_bytes([length[0], length[1]]);
-        let mut header = vec![0; usize::from(length)];
-        read_fully(file, &mut header)?;
-        let header = String::from_utf8_lossy(&header).trim_end().to_owned();
-        let counts = header
-            .strip_prefix(DICTIONARY_START)
-            .and_then(|rest| rest.strip_suffix(DICTIONARY_END))
-            .and_then(|counts| counts.split_once(", "))
-            .and_then(|(frames, vertices)| Some((frames.parse().ok()?, vertices.parse().ok()?)));
-        let Some((frame_count, vertex_count)) = counts else { return Err(NpyError::Layout { header }.into()) };
-        let layout = Self { data_start: PREAMBLE_BYTES as u64 + u64::from(length), frame_count, vertex_count };
+        let layout = Self::single(&start)?;
+        let (frame_count, found) = (layout.frame_count, file.metadata()?.len());
         let expected = layout.offset(frame_count)?;
-        let found = file.metadata()?.len();
         if found < expected {
             return Err(NpyError::Truncated { frame_count, expected, found }.into());
         }
         Ok(layout)
+    }
+
+    /// From the first bytes of a file, with the bytes of one number: 4 or 8.
+    fn parse(start: &[u8]) -> Result<(Self, usize), NpyError> {
+        let rest = start.strip_prefix(MAGIC).ok_or(NpyError::NotNpy)?;
+        let (length, rest) = rest.split_at_checked(2).ok_or(NpyError::NotNpy)?;
+        let length = u16::from_le_bytes([length[0], length[1]]);
+        let header = rest.get(..usize::from(length)).ok_or(NpyError::NotNpy)?;
+        let header = String::from_utf8_lossy(header).trim_end().to_owned();
+        let double = DICTIONARY_START.replace("<f4", "<f8");
+        let number_bytes = if header.starts_with(&double) { 8 } else { 4 };
+        let counts = header
+            .strip_prefix(DICTIONARY_START)
+            .or_else(|| header.strip_prefix(&double))
+            .and_then(|rest| rest.strip_suffix(DICTIONARY_END))
+            .and_then(|counts| counts.split_once(", "))
+            .and_then(|(frames, vertices)| Some((frames.parse().ok()?, vertices.parse().ok()?)));
+        let Some((frame_count, vertex_count)) = counts else { return Err(NpyError::Layout { header }) };
+        let data_start = PREAMBLE_BYTES as u64 + u64::from(length);
+        Ok((Self { data_start, frame_count, vertex_count }, number_bytes))
+    }
+
+    /// The same for a cache, whose numbers are of single precision.
+    fn single(start: &[u8]) -> Result<Self, NpyError> {
+        match Self::parse(start)? {
+            (layout, 4) => Ok(layout),
+            (layout, _) => {
+                let header = String::from_utf8_lossy(&start[PREAMBLE_BYTES..layout.data_start as usize]);
+                Err(NpyError::Layout { header: header.trim_end().to_owned() })
+            }
+        }
     }
 
     fn frame_bytes(self) -> Option<u64> {
@@ -318,22 +340,42 @@ impl FrameSource for NpyReader {
     }
 }
 
+/// Where the frames of a `.npy` of positions lie, for those who read it in pieces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NpyHeader {
+    /// Where the first frame begins, in bytes from the start of the file.
+    pub data_start: u64,
+    /// Bytes of a frame: three numbers of single precision for each vertex.
+    pub frame_bytes: u64,
+    /// Number of frames, the initial state included.
+    pub frame_count: usize,
+    /// Number of vertices of every frame.
+    pub vertex_count: usize,
+}
+
+impl NpyHeader {
+    /// Reads the header from the first bytes of a file; 4096 of them are enough for any.
+    pub fn read(start: &[u8]) -> Result<Self, NpyError> {
+        let layout = Layout::single(start)?;
+        let Layout { data_start, frame_count, vertex_count } = layout;
+        layout.offset(frame_count)?;
+        let frame_bytes = layout.frame_bytes().ok_or(NpyError::TooLarge { frame_count, vertex_count })?;
+        Ok(Self { data_start, frame_bytes, frame_count, vertex_count })
+    }
+
+    /// Frames that a file of this many bytes holds whole: fewer than the header says where it is cut off.
+    pub fn whole_frames(&self, file_bytes: u64) -> usize {
+        let held = file_bytes.saturating_sub(self.data_start).checked_div(self.frame_bytes);
+        held.map_or(self.frame_count, |held| {
+            usize::try_from(held).map_or(self.frame_count, |held| held.min(self.frame_count))
+        })
+    }
+}
+
 /// The frames of a `.npy` in memory: an array of shape (frames, vertices, 3) of float32, or of float64, which is rounded.
 pub fn read_npy(bytes: &[u8]) -> Result<Vec<Vec<[f32; 3]>>, NpyError> {
-    let rest = bytes.strip_prefix(MAGIC).ok_or(NpyError::NotNpy)?;
-    let (length, rest) = rest.split_at_checked(2).ok_or(NpyError::NotNpy)?;
-    let length = usize::from(u16::from_le_bytes([length[0], length[1]]));
-    let (header, data) = rest.split_at_checked(length).ok_or(NpyError::NotNpy)?;
-    let header = String::from_utf8_lossy(header).trim_end().to_owned();
-    let is_double = header.starts_with(DICTIONARY_START.replace("<f4", "<f8").as_str());
-    let counts = header
-        .get(DICTIONARY_START.len()..)
-        .filter(|_| is_double || header.starts_with(DICTIONARY_START))
-        .and_then(|rest| rest.strip_suffix(DICTIONARY_END))
-        .and_then(|counts| counts.split_once(", "))
-        .and_then(|(frames, vertices)| Some((frames.parse::<usize>().ok()?, vertices.parse::<usize>().ok()?)));
-    let Some((frame_count, vertex_count)) = counts else { return Err(NpyError::Layout { header }) };
-    let number_bytes = if is_double { 8 } else { 4 };
+    let (Layout { data_start, frame_count, vertex_count }, number_bytes) = Layout::parse(bytes)?;
+    let (is_double, data) = (number_bytes == 8, &bytes[data_start as usize..]);
     let too_large = NpyError::TooLarge { frame_count, vertex_count };
     let frame_bytes = vertex_count.checked_mul(3 * number_bytes);
     let needed = frame_bytes.and_then(|bytes| bytes.checked_mul(frame_count)).ok_or(too_large)?;
@@ -424,6 +466,24 @@ mod tests {
         integers[at + 1] = b'i';
         assert!(matches!(read_npy(&integers), Err(NpyError::Layout { .. })));
         assert_eq!(read_npy(&npy_bytes(&[])).unwrap().len(), 0, "no frames");
+    }
+
+    #[test]
+    fn a_header_says_where_the_frames_are() {
+        let bytes = npy_bytes(&vec![vec![[1.0, 2.0, 3.0]; 5]; 4]);
+        let header = NpyHeader::read(&bytes[..HEADER_BYTES]).unwrap();
+        assert_eq!(header, NpyHeader { data_start: 128, frame_bytes: 60, frame_count: 4, vertex_count: 5 });
+        for (bytes, frames) in
+            [(0, 0), (128, 0), (128 + 59, 0), (128 + 60, 1), (128 + 239, 3), (128 + 240, 4), (u64::MAX, 4)]
+        {
+            assert_eq!(header.whole_frames(bytes), frames, "{bytes} bytes");
+        }
+        assert_eq!(NpyHeader::read(&bytes[..100]), Err(NpyError::NotNpy), "cut off within the header");
+        let double = String::from_utf8_lossy(&bytes[10..128]).replace("<f4", "<f8");
+        let double = [&bytes[..10], double.as_bytes()].concat();
+        assert!(matches!(NpyHeader::read(&double), Err(NpyError::Layout { header }) if header.contains("<f8")));
+        let empty = NpyHeader { frame_bytes: 0, vertex_count: 0, ..header };
+        assert_eq!(empty.whole_frames(128), 4, "frames without vertices take no room");
     }
 
     #[test]

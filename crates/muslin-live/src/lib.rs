@@ -12,6 +12,7 @@
 mod buffer;
 pub mod builtin;
 mod edit;
+mod finished;
 pub mod listing;
 mod live;
 pub mod memory;

@@ -13,9 +13,9 @@ use serde_json::{Map, Value, json};
 
 use crate::buffer::{Numbers, encode};
 use crate::builtin::{self, BUILTINS, Builtin};
-use crate::mesh_files::MeshFiles;
+use crate::mesh_files::{MeshFiles, uv_by_vertex};
 use crate::reply::{self, Refusal};
-use crate::{edit, listing, memory};
+use crate::{edit, finished, listing, memory};
 
 /// Makes a team of threads for a simulation.
 pub type MakeTeam = Box<dyn Fn(usize) -> Result<Team, TeamError> + Send>;
@@ -149,9 +149,15 @@ impl Live {
                 Ok(json!({}))
             }
             "drop" => self.settle(request),
+            "npy" => {
+                let bytes = request.get("bytes").and_then(Value::as_u64);
+                let bytes = bytes.ok_or_else(|| Refusal::new("bytes is missing: the length of the whole file"))?;
+                let (name, start) = self.take_file(request)?;
+                finished::npy(&name, &start, bytes)
+            }
             other => Err(Refusal::new(format!(
                 "there is no request {other:?}; there are scenes, models, open, set, reset, toml, hash, grab, drag, release, pin, \
-                 unpin, move and drop"
+                 unpin, move, drop and npy"
             ))),
         }
     }
@@ -271,8 +277,18 @@ impl Live {
         Ok(json!({ "scene": open.describe() }))
     }
 
+    /// A file that was put here to be read once.
+    fn take_file(&mut self, request: &Map<String, Value>) -> Result<(String, Vec<u8>), Refusal> {
+        let name = word(request, "file")?;
+        self.given.remove_entry(name).ok_or_else(|| Refusal::new(format!("there is no file {name} here; put it first")))
+    }
+
     fn numbers(&mut self, request: &Map<String, Value>) -> Result<(Value, Sections), Refusal> {
         let clock = self.clock;
+        if word(request, "do")? == "obj" {
+            let (name, bytes) = self.take_file(request)?;
+            return Ok((json!({}), finished::obj(&name, &bytes)?));
+        }
         let open = self.opened()?;
         match word(request, "do")? {
             "geometry" => Ok((json!({}), open.geometry())),
@@ -301,7 +317,13 @@ impl Live {
                 Ok((head, open.frame(color)))
             }
             "glb" => Ok((json!({}), vec![("file", Numbers::Bytes(open.glb()?))])),
-            other => Err(Refusal::new(format!("there are no numbers {other:?}; there are geometry, frame and glb"))),
+            "poses" => {
+                let frames = request.get("frames").and_then(Value::as_u64);
+                open.poses(frames.ok_or_else(|| Refusal::new("frames is missing: a whole number"))?)
+            }
+            other => Err(Refusal::new(format!(
+                "there are no numbers {other:?}; there are geometry, frame, glb, poses and obj"
+            ))),
         }
     }
 }
@@ -315,7 +337,10 @@ const MOST_GIVEN: usize = 512 << 20;
 /// Frames in one request: a second or two of most scenes.
 const MOST_FRAMES: u64 = 100;
 
-type Sections = Vec<(&'static str, Numbers)>;
+/// Numbers of all poses in one answer, 64 MB.
+const MOST_POSE_NUMBERS: u64 = 1 << 24;
+
+pub(crate) type Sections = Vec<(&'static str, Numbers)>;
 
 impl Open {
     fn new(scene: Scene, files: MeshFiles, simulation: Simulation) -> Self {
@@ -408,8 +433,8 @@ impl Open {
                 "unsolved": self.simulation.unsolved(),
                 "substeps": last.substeps,
                 "iterations": last.iterations,
-                "cut_vertices": last.restraint.cut,
-                "held_vertices": last.restraint.held,
+                "cut_vertices": last.contact_stats.cut,
+                "held_vertices": last.contact_stats.held,
                 "stages": {
                     "predict": ms(stages.predict),
                     "solve": ms(stages.solve),
@@ -419,6 +444,31 @@ impl Open {
                 "total": ms(self.seconds),
             },
         })
+    }
+
+    /// Where the colliders that follow a path are in each of so many frames, the initial state included; meshes are not among them. This is
+    /// for runs that are finished: what a hand did is not in it.
+    fn poses(&self, frames: u64) -> Result<(Value, Sections), Refusal> {
+        let colliders = &self.simulation.model().colliders;
+        let moving: Vec<_> = colliders
+            .iter()
+            .filter(|collider| !self.scene.colliders[collider.index].path.waypoints.is_empty())
+            .collect();
+        if frames.saturating_mul(12 * moving.len() as u64) > MOST_POSE_NUMBERS {
+            return Err(Refusal::new(format!(
+                "the poses of {} colliders in {frames} frames are too many",
+                moving.len()
+            )));
+        }
+        let frames = if moving.is_empty() { 0 } else { frames };
+        let mut numbers = Vec::new();
+        for frame in 0..frames {
+            let time = frame as f64 / self.scene.fps;
+            let rows = moving.iter().flat_map(|collider| collider.motion.pose(time).to_rows());
+            numbers.extend(rows.flatten().map(|x| x as f32));
+        }
+        let indices: Vec<usize> = moving.iter().map(|collider| collider.index).collect();
+        Ok((json!({ "colliders": indices }), vec![("poses", Numbers::Floats(numbers))]))
     }
 
     fn frame(&self, color: &str) -> Sections {
@@ -461,13 +511,8 @@ impl Open {
             let first = cloth.vertices.start as u32;
             triangles.extend(cloth.mesh.triangles.iter().flatten().map(|v| v + first));
             rest.extend(cloth.mesh.positions.iter().flatten().map(|&x| x as f32));
-            // A vertex on a seam has several, and a page of triangles with shared corners has no use for them.
-            let of_cloth =
-                cloth.mesh.uv.as_ref().filter(|uv| {
-                    uv.triangles == cloth.mesh.triangles && uv.coordinates.len() == cloth.mesh.vertex_count()
-                });
-            uv = uv.zip(of_cloth).map(|(mut all, own): (Vec<f32>, _)| {
-                all.extend(own.coordinates.iter().flatten().map(|&x| x as f32));
+            uv = uv.zip(uv_by_vertex(&cloth.mesh)).map(|(mut all, own): (Vec<f32>, _)| {
+                all.extend(own.iter().flatten());
                 all
             });
         }

@@ -243,7 +243,20 @@ pub fn expand(folder: &Path, name: &str) -> Vec<PathBuf> {
     files
 }
 
-fn from_obj(mesh: ObjMesh) -> Mesh {
+/// The texture coordinates of each vertex. `None` where one has several, as along a seam: triangles that share corners cannot show those.
+pub(crate) fn uv_by_vertex(mesh: &Mesh) -> Option<Vec<[f32; 2]>> {
+    let uv = mesh.uv.as_ref()?;
+    let mut found: Vec<Option<u32>> = vec![None; mesh.positions.len()];
+    for (&vertex, &coordinate) in mesh.triangles.as_flattened().iter().zip(uv.triangles.as_flattened()) {
+        if *found[vertex as usize].get_or_insert(coordinate) != coordinate {
+            return None;
+        }
+    }
+    // A vertex without a triangle is not drawn.
+    Some(found.iter().map(|at| at.map_or([0.0; 2], |at| uv.coordinates[at as usize].map(|x| x as f32))).collect())
+}
+
+pub(crate) fn from_obj(mesh: ObjMesh) -> Mesh {
     Mesh {
         positions: mesh.positions,
         triangles: mesh.triangles,

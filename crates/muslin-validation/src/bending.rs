@@ -362,7 +362,7 @@ fn locking(scope: Scope) -> Try<Section> {
         let boundary = topology.edges.len() - topology.hinges.len();
         let mut random = Random::new(5);
         let x: Vec<Vec3<f64>> =
-            mesh.positions.iter().map(|&p| Vec3::from(p) + Vec3::new(0.0, 0.3 * random.number(), 0.0)).collect();
+            mesh.positions.iter().map(|&p| Vec3::from(p) + Vec3::new(0.0, 0.3 * random.signed(), 0.0)).collect();
         let rows = topology.edges.iter().map(|&[a, b]| {
             let (a, b) = (a as usize, b as usize);
             let d = (x[b] - x[a]).to_array();

@@ -318,28 +318,8 @@ fn rotate(a: &mut [Vec<f64>], p: usize, q: usize) {
     }
 }
 
-/// A small deterministic generator (xorshift64*), so that a number repeats.
-pub struct Random(u64);
-
-impl Random {
-    /// One that starts at a seed.
-    pub fn new(seed: u64) -> Self {
-        Self(seed | 1)
-    }
-
-    /// Uniform in [−1, 1).
-    pub fn number(&mut self) -> f64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
-    }
-
-    /// Uniform in a cube.
-    pub fn vector(&mut self) -> Vec3<f64> {
-        Vec3::new(self.number(), self.number(), self.number())
-    }
-}
+/// Random numbers that repeat.
+pub type Random = muslin_testing::Random<Vec3<f64>>;
 
 #[cfg(test)]
 mod tests {

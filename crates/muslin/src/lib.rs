@@ -30,31 +30,27 @@
 //! ```
 
 pub mod math;
-mod pace;
 pub mod parallel;
 pub mod parameter;
 
 pub mod mesh;
 pub mod topology;
 
-pub mod collision;
+pub mod contact;
 pub mod energy;
 pub mod force;
 pub mod material;
 pub mod motion;
 
-mod body;
 pub mod model;
 pub mod scene;
-mod selection;
-mod start;
 pub mod state;
 
 pub mod output;
 pub mod solver;
 
 pub mod catalog;
-mod hand;
+mod interaction;
 pub mod simulation;
 
 pub use simulation::{RestoreError, SetupError, Simulation};

@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::hand::Hand;
+use crate::interaction::Grab;
 use crate::model::{Compiled, LoadFrames, LoadMesh, Model, Problem};
 use crate::output::Diagnostics;
-use crate::pace::Pace;
+use crate::parallel::thread_tuner::ThreadTuner;
 use crate::parallel::{Tally, Team, TeamError};
 use crate::parameter::Settings;
 use crate::scene::Scene;
-use crate::solver::{self, Clock, Context, Need, NoClock, Solver, SolverKind, StepError, StepReport};
+use crate::solver;
+use crate::solver::{Clock, Context, Need, NoClock, Solver, SolverKind, StepError, StepReport};
 use crate::state::State;
 
 /// A scene that can be stepped.
@@ -22,13 +23,13 @@ pub struct Simulation {
     settings: Settings,
     team: Team,
     /// Only with a clock.
-    pace: Option<Pace>,
+    tuner: Option<ThreadTuner>,
     clock: Box<dyn Clock>,
     fps: f64,
     frame: usize,
     warnings: Vec<Problem>,
     count_intersections: bool,
-    hand: Hand,
+    hand: Grab,
 }
 
 /// Why a simulation could not be set up.
@@ -100,14 +101,14 @@ impl Simulation {
         let compiled = compile(scene).map_err(SetupError::Scene)?;
         Ok(Self {
             count_intersections: scene.contact.self_contact || !compiled.model.bodies.is_empty(),
-            hand: Hand::new(&compiled.model),
+            hand: Grab::new(&compiled.model),
             model: compiled.model,
             state: compiled.state,
             solver: (kind.build)(&scene.solver.settings),
             kind,
             settings: scene.solver.settings.clone(),
             team,
-            pace: None,
+            tuner: None,
             clock: Box::new(NoClock),
             fps: scene.fps,
             frame: 0,
@@ -119,7 +120,7 @@ impl Simulation {
     #[must_use]
     pub fn with_clock(mut self, clock: impl Clock + 'static) -> Self {
         self.clock = Box::new(clock);
-        self.pace = Some(Pace::new(self.team.size()));
+        self.tuner = Some(ThreadTuner::new(self.team.size()));
         self
     }
 
@@ -146,21 +147,21 @@ impl Simulation {
         if !self.hand.is_idle() {
             self.hand.lead(&mut self.model, self.state.time, dt, hand_goes);
         }
-        let threads = self.pace.as_mut().map_or(self.team.size(), Pace::threads);
+        let threads = self.tuner.as_mut().map_or(self.team.size(), ThreadTuner::threads);
         let context = Context { model: &self.model, team: &self.team, threads, clock: &*self.clock };
         let start = self.clock.seconds();
         let (solver, state) = (&mut self.solver, &mut self.state);
         let report = self.team.host(threads, || solver.advance(&context, state, dt))?;
-        if let Some(pace) = &mut self.pace {
+        if let Some(tuner) = &mut self.tuner {
             // A frame may have many times the work of another.
-            pace.record((self.clock.seconds() - start) / f64::from(report.iterations.max(1)));
+            tuner.record((self.clock.seconds() - start) / f64::from(report.iterations.max(1)));
         }
         Ok(report)
     }
 
     /// Measures the current state. A solver that takes no notice of the energies of the scene has none of them.
     pub fn diagnose(&self) -> Diagnostics {
-        let threads = self.pace.as_ref().map_or(self.team.size(), Pace::fastest);
+        let threads = self.tuner.as_ref().map_or(self.team.size(), ThreadTuner::fastest);
         let (model, state) = (&self.model, &self.state);
         self.with_own_energy(Diagnostics::measure_with(model, state, self.count_intersections, (&self.team, threads)))
     }

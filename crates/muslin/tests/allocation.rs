@@ -8,7 +8,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use muslin::Simulation;
-use muslin::collision::{Asked, Guard, Neighborhood};
+use muslin::contact::{Asked, BroadPhase, Truncation};
 use muslin::math::Vec3;
 use muslin::mesh::{Diagonals, Mesh};
 use muslin::parallel::Team;
@@ -78,7 +78,7 @@ fn warm_guard_allocations() -> usize {
         corners.flat_map(|k| [[k, k + cells + 1, k + 1], [k + 1, k + cells + 1, k + cells + 2]]).collect();
     let half = start.len() / 2;
     let object = |v: u32| usize::from(v as usize >= half);
-    let (mut neighborhood, mut guard) = (Neighborhood::new(&start, &triangles, object, |_| true), Guard::new());
+    let (mut broad_phase, mut truncation) = (BroadPhase::new(&start, &triangles, object, |_| true), Truncation::new());
     let (team, mut end) = (Team::solo(), start.clone());
     let mut before = 0;
     for round in 0..6 {
@@ -88,9 +88,9 @@ fn warm_guard_allocations() -> usize {
         end.iter_mut()
             .zip(&start)
             .for_each(|(end, &start)| *end = start + Vec3::new(0.0, -2.0 * (start.y - 0.005), 0.0));
-        neighborhood.look(&team, 1, (&start, &end), &Asked::of_all(1e-3));
+        broad_phase.look(&team, 1, (&start, &end), &Asked::of_all(1e-3));
         let held =
-            guard.hold(&start, &mut end, |_| true, neighborhood.active(), 1e-9).unwrap_or_else(|e| panic!("{e}"));
+            truncation.hold(&start, &mut end, |_| true, broad_phase.active(), 1e-9).unwrap_or_else(|e| panic!("{e}"));
         assert!(held.truncated > 100, "nothing to do: {held:?}");
     }
     ALLOCATIONS.load(Ordering::Relaxed) - before

@@ -1,7 +1,7 @@
 /** The page as a whole: which scene or run is open, and what shows it. */
 import type { Reply, Request } from "../engine/protocol";
 import { serverInfo, startMachineEngine } from "../engine/machine";
-import { MANY_VERTICES } from "../engines";
+import { MANY_VERTICES, placeFor, startEngine } from "../engines";
 import { urlBytes, type Bytes } from "../finished/bytes";
 import { Player } from "../finished/player";
 import { openRun } from "../finished/run";
@@ -106,7 +106,7 @@ export class App {
     } catch (error) {
       if (!context.info) throw error;
       context.say("warning", `No engine in the page (${error instanceof Error ? error.message : String(error)}); this machine computes.`);
-      this.live.place = "machine";
+      context.info.page_core = false;
       await this.live.ensureEngine();
     }
   }
@@ -184,7 +184,7 @@ export class App {
     this.live.pause();
     const size = files.reduce((sum, f) => sum + (f.name.endsWith(".npy") ? f.size : 0), 0);
     context.say("info", `Opening ${name}: ${bytes(size)} of positions …`);
-    const run = await openRun(files, name);
+    const run = await openRun(files, name, () => startEngine(placeFor(this.live.place, context.info, 0), 1));
     if (turn !== this.turn) return;
     this.player?.close();
     const player = new Player(context, run);

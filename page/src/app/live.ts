@@ -1,7 +1,7 @@
 /** Simulations that run while one watches: one, or two beside each other at the same simulated time. */
 import type { Engine, Info, Reply, Request } from "../engine/protocol";
 import { serverInfo } from "../engine/machine";
-import { MANY_VERTICES, placeFor, startEngine, type Place } from "../engines";
+import { hasChoice, MANY_VERTICES, placeFor, startEngine, type Place } from "../engines";
 import { bytes, count } from "../lib/format";
 import type { Context, Transport } from "./context";
 import { EngineLost } from "../engine/protocol";
@@ -387,8 +387,8 @@ export class Live implements Transport {
     for (let attempt = 0; attempt < 8; attempt++) {
       this.context.say("error", `The engine is gone (${why || "no reason given"}); the last frame stays. Trying to start it again …`);
       await new Promise((resolve) => setTimeout(resolve, 500 * 2 ** Math.min(attempt, 5)));
-      // A server that stays away for some seconds is gone; the page can go on by itself.
-      if (attempt >= 3) this.context.info = await serverInfo();
+      // A server that stays away for some seconds is gone; a page with a core can go on by itself.
+      if (attempt >= 3 && hasChoice(this.context.info)) this.context.info = await serverInfo();
       try {
         for (const side of this.sides) {
           const place = this.context.info ? side.engine.place : "page";

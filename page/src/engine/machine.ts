@@ -76,7 +76,7 @@ export async function serverInfo(complain?: (text: string) => void): Promise<Inf
 /** Begins a session on the machine, or goes on with one that is still there. */
 export async function startMachineEngine(id?: string): Promise<Engine & { readonly id: string }> {
   const info = await serverInfo();
-  if (!info) throw new EngineLost("there is no program on this machine to simulate with");
+  if (!info) throw new EngineLost("no program on this machine answers; is `muslin view` still running?");
   if (id !== undefined) {
     const engine = new MachineEngine(id, info.threads);
     const isThere = await engine.call({ do: "scenes" }).then((reply) => reply.ok, () => false);

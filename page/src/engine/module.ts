@@ -50,6 +50,7 @@ export async function instantiate(
 /** Loads a module that is kept compressed, since not every static host compresses. */
 export async function loadModule(address: string): Promise<WebAssembly.Module> {
   const response = await fetch(address);
+  if (response.status === 404) throw new Error("this copy of the page has no core; `cargo xtask page` builds one with it");
   if (!response.ok) throw new Error(`cannot load ${address}: ${response.status} ${response.statusText}`);
   const bytes = new Uint8Array(await response.arrayBuffer());
   // Some hosts say that such a file is compressed in transport, and then the browser has unpacked it already.

@@ -57,6 +57,8 @@ export type Request = { do: string; [key: string]: unknown };
 export type BinaryRequest =
   | { do: "geometry" }
   | { do: "glb" }
+  | { do: "obj"; file: string }
+  | { do: "poses"; frames: number }
   | { do: "frame"; advance: number; color: "none" | "strain" | "speed" | "contact" };
 
 export interface Stats {
@@ -83,6 +85,8 @@ export interface Head {
   ended?: boolean;
   poses?: (number[] | null)[];
   color?: { by: string; unit: string };
+  /** Those that `poses` tells of, in its order. */
+  colliders?: number[];
   stats?: Stats;
   sections: { name: string; type: "f32" | "u32" | "u8"; offset: number; length: number }[];
 }
@@ -104,6 +108,8 @@ export interface Engine {
 export interface Info {
   version: string;
   threads: number;
+  /** Whether the page has the core as WebAssembly: `cargo xtask page` builds it. */
+  page_core: boolean;
   opened:
     | { kind: "scenes" }
     | { kind: "scene"; name: string; toml: string; sets: string[]; files: string[]; /** Whether the page can have all meshes of the scene. */ complete: boolean }

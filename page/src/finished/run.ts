@@ -1,14 +1,13 @@
 /** A finished run: what `muslin run` left in a folder, or a .npy with its .obj. */
-import type { ColliderInfo, Reply, SceneInfo } from "../engine/protocol";
-import { startEngine } from "../engines";
-import { readObj, type ObjMesh } from "../lib/obj";
-import { lookUp, setText } from "../lib/toml";
+import type { Engine, Reply, SceneInfo } from "../engine/protocol";
+import { setText } from "../lib/toml";
 import type { Sample } from "../app/history";
 import type { Geometry } from "../view/cloth";
 import type { FrameData } from "../view/sideview";
 import { readJson, readText, type Bytes } from "./bytes";
 import { Frames } from "./frames";
-import { middleOf, poseAt } from "./path";
+import { readMesh, type Mesh } from "./mesh";
+import { Poses } from "./poses";
 
 /** Memory for frames that were read, in bytes. */
 const BUDGET = 256e6;
@@ -41,7 +40,17 @@ export interface Run {
   expect(from: number, count: number): void;
 }
 
-export async function openRun(files: Bytes[], name: string): Promise<Run> {
+/** Opens a run; the engine that is started for it reads its files, and is closed again. */
+export async function openRun(files: Bytes[], name: string, startEngine: () => Promise<Engine>): Promise<Run> {
+  const engine = await startEngine();
+  try {
+    return await readRun(files, name, engine);
+  } finally {
+    engine.close();
+  }
+}
+
+async function readRun(files: Bytes[], name: string, engine: Engine): Promise<Run> {
   const by = (path: string): Bytes | undefined => files.find((f) => f.name === path);
   const report = by("report.json") ? readJson(await readText(by("report.json")!), "report.json") : undefined;
   const toml = by("scene.toml") ? await readText(by("scene.toml")!) : undefined;
@@ -52,22 +61,23 @@ export async function openRun(files: Bytes[], name: string): Promise<Run> {
   const outcome = String(report?.["outcome"] ?? "");
   if (outcome === "running") notes.push("It was still going on when it was opened; open it again to see more.");
   if (outcome === "interrupted") notes.push("It was interrupted before its end; muslin run --resume goes on with it.");
-  const scene = toml ? await describe(toml, files, notes) : undefined;
 
-  const cloths: { mesh: ObjMesh; frames: Frames; name: string }[] = [];
+  const cloths: { mesh: Mesh; frames: Frames; name: string }[] = [];
   for (const stem of stems) {
     const npy = by(`${stem}.npy`);
     const obj = by(`${stem}.obj`);
     if (!npy || !obj) throw new Error(`${stem}.${npy ? "obj" : "npy"} is missing`);
-    const frames = await Frames.open(npy, BUDGET / stems.length);
-    const mesh = readObj(await readText(obj), obj.name);
+    const frames = await Frames.open(npy, engine, BUDGET / stems.length);
+    const mesh = await readMesh(obj, engine);
     if (mesh.positions.length !== 3 * frames.header.vertices) {
       throw new Error(`${npy.name} has ${frames.header.vertices} vertices and ${obj.name} has ${mesh.positions.length / 3}`);
     }
-    if (mesh.triangles.length === 0) throw new Error(`${obj.name} has no faces`);
     if (outcome !== "running" && frames.count < frames.header.frames) notes.push(`${npy.name} ends after ${frames.count} of its ${frames.header.frames} frames`);
     cloths.push({ mesh, frames, name: stem });
   }
+  const count = Math.min(...cloths.map((c) => c.frames.count));
+  const told = toml ? await describe(toml, files, count, engine, notes) : undefined;
+  const scene = told?.scene;
   const bodies: Body[] = [];
   const bodyTriangles: number[] = [];
   let bodyVertices = 0;
@@ -76,17 +86,16 @@ export async function openRun(files: Bytes[], name: string): Promise<Run> {
     if (collider.kind !== "mesh") continue;
     const obj = by(`${collider.name}.obj`);
     if (!obj) continue;
-    const mesh = readObj(await readText(obj), obj.name);
+    const mesh = await readMesh(obj, engine);
     const npy = by(`${collider.name}.npy`);
     for (const i of mesh.triangles) bodyTriangles.push(i + bodyVertices);
     collider.first = bodyVertices;
     collider.vertices = mesh.positions.length / 3;
     bodyVertices += mesh.positions.length / 3;
-    bodies.push({ rest: mesh.positions, ...(npy ? { frames: await Frames.open(npy, BUDGET / 4) } : {}) });
+    bodies.push({ rest: mesh.positions, ...(npy ? { frames: await Frames.open(npy, engine, BUDGET / 4) } : {}) });
   }
 
   const geometry = join(cloths.map((c) => c.mesh), Uint32Array.from(bodyTriangles));
-  const count = Math.min(...cloths.map((c) => c.frames.count));
   const fps = scene?.fps ?? 60;
   let first = 0;
   const clothInfos = cloths.map((c) => {
@@ -110,8 +119,7 @@ export async function openRun(files: Bytes[], name: string): Promise<Run> {
     frame: async (index) => {
       const parts = await Promise.all(cloths.map((c) => c.frames.frame(index)));
       const moved = await Promise.all(bodies.map((b) => (b.frames ? b.frames.frame(index) : Promise.resolve(b.rest))));
-      const time = index / fps;
-      return { frame: index, time, positions: concat(parts), bodies: concat(moved), poses: posesAt(colliders, scene, time) };
+      return { frame: index, time: index / fps, positions: concat(parts), bodies: concat(moved), poses: told?.poses.at(index) ?? [] };
     },
   };
 }
@@ -127,22 +135,19 @@ function clothStems(files: Bytes[], report: Record<string, unknown> | undefined)
 const PLACEHOLDER = [setText("cloth", [{ grid: { size: [1, 1], cells: [1, 1] }, translate: [0, 1000, 0] }]), setText("contact", {})];
 
 /**
- * The bodies of a scene file in an engine's words, and its view. The cloths come from the files of the run; in the engine a small one stands for them,
- * which keeps this cheap however large they are. Cloth shows without it, so that a fault here is only a note.
+ * The bodies of a scene file in an engine's words, where they are in each frame, and the scene's view. The cloths come from the files of the run;
+ * in the engine a small one stands for them, which keeps this cheap however large they are. Cloth shows without it, so that a fault here is only
+ * a note.
  */
-async function describe(toml: string, files: Bytes[], notes: string[]): Promise<SceneInfo | undefined> {
+async function describe(toml: string, files: Bytes[], frames: number, engine: Engine, notes: string[]): Promise<{ scene: SceneInfo; poses: Poses } | undefined> {
   try {
-    const engine = await startEngine("page", 1);
-    try {
-      for (const file of files) {
-        if (toml.includes(`"${file.name}"`)) await engine.file(file.name, await file.read(0, file.size));
-      }
-      const reply = await engine.call<Reply>({ do: "open", toml, sets: PLACEHOLDER });
-      if (reply.ok && reply.scene) return { ...reply.scene, values: { ...reply.scene.values, cloth: colorsOf(toml) } };
-      notes.push(`bodies are not shown: ${reply.message ?? "the scene file was refused"}`);
-    } finally {
-      engine.close();
+    for (const file of files) {
+      if (toml.includes(`"${file.name}"`)) await engine.file(file.name, await file.read(0, file.size));
     }
+    const reply = await engine.call<Reply>({ do: "open", toml, sets: PLACEHOLDER });
+    if (!reply.ok || !reply.scene) throw new Error(reply.message ?? "the scene file was refused");
+    const poses = await Poses.of(engine, reply.scene.colliders.length, frames);
+    return { scene: { ...reply.scene, values: { ...reply.scene.values, cloth: colorsOf(toml) } }, poses };
   } catch (error) {
     notes.push(`bodies are not shown: ${error instanceof Error ? error.message : String(error)}`);
   }
@@ -157,16 +162,7 @@ function colorsOf(toml: string): { color?: number[] }[] {
   });
 }
 
-function posesAt(colliders: ColliderInfo[], scene: SceneInfo | undefined, time: number): (number[] | null)[] {
-  return colliders.map((collider, i) => {
-    if (collider.kind === "mesh") return null;
-    const values = (lookUp(scene?.values, `collider.${i}`) ?? {}) as Record<string, unknown>;
-    const shape = (values[collider.kind] ?? collider) as Record<string, unknown>;
-    return poseAt(values, middleOf(shape), time);
-  });
-}
-
-function join(meshes: ObjMesh[], bodyTriangles: Uint32Array): Geometry {
+function join(meshes: Mesh[], bodyTriangles: Uint32Array): Geometry {
   const triangles: Uint32Array[] = [];
   let first = 0;
   for (const mesh of meshes) {

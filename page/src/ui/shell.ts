@@ -1,6 +1,6 @@
 /** The frame of the page: header, panels, tools, keys. */
 import type { App } from "../app/app";
-import { MANY_VERTICES, type Place } from "../engines";
+import { hasChoice, MANY_VERTICES, type Place } from "../engines";
 import { byId, h } from "../lib/dom";
 import { bytes, count, plain } from "../lib/format";
 import { filesOf, sortOut } from "./drop";
@@ -70,7 +70,7 @@ export class Shell {
     this.placeSelect.onchange = () => void this.app.live.setPlace(this.placeSelect.value as Place);
     return h("details", { id: "section-place" }, h("summary", {}, "Where it runs"), h("div", { class: "body" },
       h("div", { class: "control" }, h("label", { for: "place" }, "computed"), this.placeSelect),
-      h("p", {}, "By size: scenes of more than 20,000 vertices run on the machine if the page came from muslin view, all others in the page.")));
+      h("p", {}, "By size: scenes of more than 20,000 vertices run on the machine, all others in the page.")));
   }
 
   private header(): void {
@@ -232,14 +232,17 @@ export class Shell {
     this.sidesSwitch.replaceChildren(...["A", "B"].map((name, i) =>
       h("button", { type: "button", role: "radio", id: `edit-${name.toLowerCase()}`, "aria-checked": String(app.live.editing === i), onclick: () => this.edit(i) }, `Side ${name}`)));
     this.placeSelect.value = app.live.place;
-    const machine = this.placeSelect.options[2]!;
-    machine.disabled = !app.context.info;
-    machine.title = machine.disabled ? "the page does not come from muslin view" : "";
+    this.refreshPlace();
     byId("tools").hidden = app.player !== undefined;
     this.labels(two);
     this.look.refresh();
     this.bar.refresh();
     this.rate();
+  }
+
+  /** Only where there is a choice: a finished run computes nothing, and some pages have one core. */
+  private refreshPlace(): void {
+    byId("section-place").hidden = this.app.player !== undefined || !hasChoice(this.app.context.info);
   }
 
   private labels(two: boolean): void {
@@ -261,10 +264,10 @@ export class Shell {
     if (app.player) {
       this.panel = undefined;
       this.settings.replaceChildren(this.runInfo());
-      byId("section-place").hidden = true;
+      this.refreshPlace();
       return;
     }
-    byId("section-place").hidden = false;
+    this.refreshPlace();
     if (!app.models || !app.live.sides[0]?.scene) return;
     if (!this.panel) {
       this.panel = new Panel(app.context, app.live, app.models);

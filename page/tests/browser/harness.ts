@@ -46,8 +46,13 @@ export interface View {
 }
 
 /** `muslin view` with these words. */
-export async function view(...words: string[]): Promise<View> {
-  const child = spawn(PROGRAM, ["view", "--no-browser", "--json", "--page", PAGE_FOLDER, ...words], { stdio: ["ignore", "pipe", "pipe"] });
+export function view(...words: string[]): Promise<View> {
+  return viewPage(PAGE_FOLDER, ...words);
+}
+
+/** The same with the page of another folder. */
+export async function viewPage(folder: string, ...words: string[]): Promise<View> {
+  const child = spawn(PROGRAM, ["view", "--no-browser", "--json", "--page", folder, ...words], { stdio: ["ignore", "pipe", "pipe"] });
   let said = "";
   let complaint = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => (complaint += text));

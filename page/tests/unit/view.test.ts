@@ -2,7 +2,6 @@ import { Ray, Vector3 } from "three";
 import { describe, expect, it } from "vitest";
 import { estimate } from "../../src/app/live";
 import { EdgeStrain, speeds } from "../../src/finished/numbers";
-import { poseAt } from "../../src/finished/path";
 import { vertexNormals } from "../../src/view/normals";
 import { handful, pickCloth, pickNear } from "../../src/view/pick";
 import { weaveCoordinates } from "../../src/view/weave";
@@ -56,15 +55,6 @@ describe("numbers of a finished run", () => {
   });
   it("has speeds from two frames", () => {
     expect([...speeds(positions, positions.map((x, i) => (i % 3 === 1 ? x + 0.5 : x)), 0.25)]).toEqual([2, 2, 2, 2]);
-  });
-  it("moves bodies along their paths: turn about the centre, then offset", () => {
-    const collider = { path: [{ time: 0 }, { time: 2, offset: [0, 1, 0], turn: 180 }], ease: "linear" };
-    const at = (time: number): number[] => poseAt(collider, new Vector3(1, 0, 0), time)!.map((x) => Math.round(x * 1e9) / 1e9 + 0);
-    expect(at(-1)).toEqual([1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0]);
-    // A quarter turn about +y through (1, 0, 0), and half the way up.
-    expect(at(1)).toEqual([0, 0, 1, 1, 0, 1, 0, 0.5, -1, 0, 0, 1]);
-    expect(at(9)).toEqual([-1, 0, 0, 2, 0, 1, 0, 1, 0, 0, -1, 0]);
-    expect(poseAt({}, new Vector3(), 0)).toBeNull();
   });
 });
 

@@ -14,35 +14,45 @@ const UNSAFE_ALLOWED: &[(&str, &str)] = &[
         "crates/muslin/src/parallel/mod.rs",
         "threads share slices that a colouring or a fixed split makes disjoint, which the borrow checker cannot see",
     ),
-    ("crates/muslin/src/parallel/crew.rs", "threads do work of another, which waits until they have done it"),
+    ("crates/muslin/src/parallel/workers.rs", "threads do work of another, which waits until they have done it"),
     (
-        "crates/muslin/src/math/eight.rs",
+        "crates/muslin/src/math/f32x8.rs",
         "instructions that not every processor has, asked for where it was seen to have them",
     ),
-    ("crates/muslin/src/solver/bands.rs", "skips bounds checks that were made when it was built"),
-    ("crates/muslin/src/solver/corners.rs", "skips bounds checks that were made when it was built"),
     (
-        "crates/muslin/src/solver/descent.rs",
+        "crates/muslin/src/solver/position_based/distance_limits.rs",
+        "skips bounds checks that were made when it was built",
+    ),
+    ("crates/muslin/src/solver/vbd/incident.rs", "skips bounds checks that were made when it was built"),
+    (
+        "crates/muslin/src/solver/vbd/sweep_f32.rs",
         "opens the displacements to the threads, which follow a colouring checked when it was built",
     ),
-    ("crates/muslin/src/collision/points.rs", "enters code for AVX2, where the processor was seen to have it"),
     (
-        "crates/muslin/src/solver/islands.rs",
+        "crates/muslin/src/contact/broad_phase/distance_bound.rs",
+        "enters code for AVX2, where the processor was seen to have it",
+    ),
+    (
+        "crates/muslin/src/contact/resolve/islands.rs",
         "opens the vertices of contacts to the threads, which have islands of them",
     ),
-    ("crates/muslin/src/solver/particle.rs", "skips bounds checks that sweeps made when they began"),
-    ("crates/muslin/src/solver/quadratic.rs", "skips bounds checks that were made when it was built"),
+    ("crates/muslin/src/solver/position_based/particle.rs", "skips bounds checks that sweeps made when they began"),
+    ("crates/muslin/src/solver/explicit/stiffness_matrix.rs", "skips bounds checks that were made when it was built"),
     (
-        "crates/muslin/src/solver/frame.rs",
+        "crates/muslin/src/solver/position_based/substep.rs",
         "opens the arrays of a frame to the threads, once, with the argument; enters code for AVX2",
     ),
+    ("crates/muslin/src/solver/position_based/vertices.rs", "opens the arrays that are loaded, by shares"),
     (
-        "crates/muslin/src/solver/position_based.rs",
+        "crates/muslin/src/solver/position_based/mod.rs",
         "opens the multipliers to the threads, which have shares of the elements of a colour",
     ),
-    ("crates/muslin/src/solver/stepped.rs", "opens the vertices to the threads, which have shares of them"),
-    ("crates/muslin/src/solver/stream.rs", "skips bounds checks that were made when it was built"),
-    ("crates/muslin/src/solver/symplectic.rs", "opens the forces to the threads, which write in places of their own"),
+    ("crates/muslin/src/solver/substep_loop.rs", "opens the vertices to the threads, which have shares of them"),
+    ("crates/muslin/src/solver/explicit/force_buffers.rs", "skips bounds checks that were made when it was built"),
+    (
+        "crates/muslin/src/solver/explicit/symplectic.rs",
+        "opens the forces to the threads, which write in places of their own",
+    ),
     (
         "crates/muslin/src/solver/linear/conjugate_gradients.rs",
         "opens the vectors of a solve to the threads, which have shares of rows, with the argument",
@@ -52,15 +62,18 @@ const UNSAFE_ALLOWED: &[(&str, &str)] = &[
         "opens sums to the threads, which follow the colours of a batch or have shares of vertices",
     ),
     ("crates/muslin/src/solver/projective.rs", "opens the sum of forces to the threads, with the argument"),
-    ("crates/muslin/src/solver/sweep.rs", "skips bounds checks that a batch made when it was built"),
-    ("crates/muslin/src/solver/tethers.rs", "skips bounds checks that were made when it was built"),
+    ("crates/muslin/src/solver/position_based/sweep.rs", "skips bounds checks that a batch made when it was built"),
+    ("crates/muslin/src/solver/position_based/tethers.rs", "skips bounds checks that were made when it was built"),
     (
-        "crates/muslin/src/solver/explicit.rs",
+        "crates/muslin/src/solver/explicit/mod.rs",
         "opens the sum of the forces to the threads, which follow the colours of a batch",
     ),
-    ("crates/muslin/src/solver/spectrum.rs", "opens products to the threads, which follow the colours of a batch"),
     (
-        "crates/muslin/src/solver/vbd.rs",
+        "crates/muslin/src/solver/explicit/stability.rs",
+        "opens products to the threads, which follow the colours of a batch",
+    ),
+    (
+        "crates/muslin/src/solver/vbd/mod.rs",
         "opens the positions to the threads, which follow a colouring checked each frame",
     ),
     ("crates/muslin/tests/allocation.rs", "counts allocations: a global allocator is unsafe to write"),
@@ -233,6 +246,14 @@ pub(super) fn no_test_is_switched_off(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
+/// A file that `syn` cannot read is a file that the checks of items do not see.
+pub(super) fn every_file_parses(tree: &Tree) -> Vec<Finding> {
+    let errors = tree.sources().filter_map(|(path, source)| Some((path, source.error()?)));
+    errors
+        .map(|(path, (line, reason))| Finding::new(path, line, format!("is not Rust as tidy reads it: {reason}")))
+        .collect()
+}
+
 /// What `judge` says about each token that is compiled outside of tests.
 fn collect<'a>(
     sources: impl Iterator<Item = (&'a str, &'a Source)>,
@@ -344,5 +365,11 @@ mod tests {
                    }\n\
                    fn g() { unimplemented!() }";
         assert_eq!(lines(no_test_is_switched_off, bad), [4, 5, 7]);
+    }
+
+    #[test]
+    fn a_file_that_is_no_rust_is_found() {
+        assert_eq!(lines(every_file_parses, "fn f() {}\n\nlet x = 1;"), [3]);
+        assert_eq!(lines(every_file_parses, "fn f() {}"), [0; 0]);
     }
 }

@@ -8,6 +8,10 @@ use crate::bless;
 /// Documents that tell people where things are.
 const GUIDES: &[&str] = &["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
 
+/// The document that shows a picture of every built-in scene, and what its links are relative to.
+const GALLERY: &str = "docs/gallery.md";
+const GALLERY_FOLDER: &str = "docs/";
+
 /// What a path in a guide starts with.
 const PLACES: &[&str] = &["crates/", "xtask/", "scenes/", "docs/", "validation/", "benches/"];
 
@@ -48,18 +52,32 @@ fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
 
 pub(super) fn links_exist(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (path, text) in tree.texts().filter(|(path, _)| path.ends_with(".md") && !path.contains('/')) {
+    for (path, text) in tree.texts().filter(|(path, _)| path.ends_with(".md")) {
         for (line, content) in prose(text) {
             for target in links(content) {
-                let file = target.split('#').next().unwrap_or_default().trim_start_matches("./");
+                let file = target.split('#').next().unwrap_or_default();
                 let is_elsewhere = file.contains(':') || file.starts_with("//");
-                if !file.is_empty() && !is_elsewhere && !tree.has(file) {
+                if !file.is_empty() && !is_elsewhere && !tree.has(&resolved(path, file)) {
                     findings.push(Finding::new(path, line, format!("the link to {target} leads nowhere; correct it")));
                 }
             }
         }
     }
     findings
+}
+
+/// The path from the root of a link that stands in a document.
+fn resolved(document: &str, link: &str) -> String {
+    let mut names: Vec<&str> = document.split('/').collect();
+    names.pop();
+    for name in link.split('/').filter(|name| !name.is_empty() && *name != ".") {
+        if name == ".." {
+            names.pop();
+        } else {
+            names.push(name);
+        }
+    }
+    names.join("/")
 }
 
 /// The targets of `[text](target)`, `src="target"` and `href="target"`.
@@ -72,13 +90,15 @@ fn links(line: &str) -> impl Iterator<Item = &str> {
 
 pub(super) fn every_scene_has_a_picture(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
+    let gallery = tree.text(GALLERY).unwrap_or_default();
     for (path, stem) in tree.scenes() {
-        let picture = format!("docs/gallery/{stem}.png");
+        let shown = format!("gallery/{stem}.png");
+        let picture = format!("{GALLERY_FOLDER}{shown}");
         if !tree.has(&picture) {
             findings.push(Finding::new(path, 1, format!("{picture} does not exist; run cargo xtask gallery {stem}")));
         }
-        if !tree.text("README.md").unwrap_or_default().contains(&picture) {
-            findings.push(Finding::new("README.md", 1, format!("does not show {picture}; add it to the gallery")));
+        if !gallery.contains(&format!("({shown})")) {
+            findings.push(Finding::new(GALLERY, 1, format!("does not show {shown}; add it")));
         }
     }
     findings
@@ -144,10 +164,13 @@ mod tests {
         let tree = Tree::sample(&[
             ("README.md", "[a](CONTRIBUTING.md#b) [c](#d) [e](https://f.g/h)\n[i](GONE.md) <img src=\"docs/j.png\">"),
             ("CONTRIBUTING.md", ""),
+            ("docs/a/b.md", "[c](../../README.md) [d](./b.md) [e](../f/) [g](README.md)"),
+            ("docs/f/h.png", ""),
         ]);
         let expected = [
             "README.md:2: the link to GONE.md leads nowhere; correct it",
             "README.md:2: the link to docs/j.png leads nowhere; correct it",
+            "docs/a/b.md:1: the link to README.md leads nowhere; correct it",
         ];
         assert_eq!(shown(&links_exist(&tree)), expected);
     }
@@ -158,11 +181,11 @@ mod tests {
             ("scenes/drape.toml", ""),
             ("scenes/flag.toml", ""),
             ("docs/gallery/drape.png", ""),
-            ("README.md", "![drape](docs/gallery/drape.png)"),
+            ("docs/gallery.md", "![drape](gallery/drape.png)"),
         ]);
         let expected = [
             "scenes/flag.toml:1: docs/gallery/flag.png does not exist; run cargo xtask gallery flag",
-            "README.md:1: does not show docs/gallery/flag.png; add it to the gallery",
+            "docs/gallery.md:1: does not show gallery/flag.png; add it",
         ];
         assert_eq!(shown(&every_scene_has_a_picture(&tree)), expected);
     }

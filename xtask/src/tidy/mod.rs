@@ -4,6 +4,8 @@
 
 mod code;
 mod documents;
+mod layers;
+mod lengths;
 mod names;
 mod rust;
 mod tree;
@@ -40,8 +42,11 @@ const CHECKS: &[fn(&Tree) -> Vec<Finding>] = &[
     code::no_unsafe_outside_allowed_files,
     code::no_panic_outside_tests,
     code::no_test_is_switched_off,
+    code::every_file_parses,
+    layers::layers_point_one_way,
     names::one_stem,
     names::energies_conform,
+    names::one_type_name_one_meaning,
     names::scene_is_named_after_its_file,
     names::every_crate_takes_workspace_lints,
     documents::named_paths_exist,
@@ -49,6 +54,9 @@ const CHECKS: &[fn(&Tree) -> Vec<Finding>] = &[
     documents::every_scene_has_a_picture,
     documents::changelog_is_open,
     documents::pinned_hashes_have_their_line,
+    lengths::readme_is_short,
+    lengths::architecture_is_short,
+    lengths::paragraphs_are_short,
 ];
 
 pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {

@@ -1,7 +1,11 @@
 //! One stem everywhere: a thing has one name, and its file has it too.
 
+use std::collections::BTreeMap;
+
+use syn::visit::{self, Visit};
+
 use super::Finding;
-use super::rust::{Token, group_end, has_texts};
+use super::rust::{Token, attributes, group_end, has_texts, is_for_tests};
 use super::tree::Tree;
 
 /// Folders of the library in which a file is one thing.
@@ -10,11 +14,60 @@ const FOLDERS: &[&str] = &["crates/muslin/src/energy/", "crates/muslin/src/solve
 /// Types whose entries name a thing, as opposed to one of its parameters.
 const ENTRIES: &[&str] = &["Entry"];
 
+/// Types of the library that still share their name with another. The list only gets shorter.
+const SHARED_TYPE_NAMES: &[&str] = &[
+    "Around",
+    "Boxes",
+    "Cloth",
+    "Collider",
+    "Corner",
+    "Element",
+    "Ends",
+    "Finding",
+    "Found",
+    "Held",
+    "Law",
+    "Matching",
+    "Measure",
+    "Member",
+    "Memory",
+    "Mode",
+    "Motion",
+    "Outcome",
+    "Pair",
+    "Patch",
+    "Patches",
+    "Pin",
+    "Place",
+    "Plan",
+    "Project",
+    "Projective",
+    "Pull",
+    "Push",
+    "Report",
+    "Rest",
+    "Shape",
+    "Span",
+    "Start",
+    "Step",
+    "Substep",
+    "Sums",
+    "Survey",
+    "Sweep",
+    "Verdict",
+    "View",
+    "Visit",
+    "Wind",
+    "Work",
+];
+
 pub(super) fn one_stem(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (path, source) in tree.library() {
-        let stem = FOLDERS.iter().find_map(|folder| path.strip_prefix(folder)?.strip_suffix(".rs"));
-        let Some(stem) = stem.filter(|stem| *stem != "mod" && !stem.contains('/')) else { continue };
+        // A module with a folder is named by the folder: `solver/vbd/mod.rs` is `vbd`.
+        let module = FOLDERS.iter().find_map(|folder| path.strip_prefix(folder)?.strip_suffix(".rs"));
+        let stem = module.map(|module| module.trim_end_matches("/mod")).and_then(|module| module.rsplit('/').next());
+        let Some(stem) = stem.filter(|stem| *stem != "mod") else { continue };
         for (name, line) in declared_names(&source.shipped()) {
             if name != stem {
                 let what =
@@ -67,6 +120,62 @@ fn field<'a, 'b>(group: &'b [&'a Token], name: &str) -> Option<&'b &'a Token> {
         at = if matches!(group[at].text.as_str(), "(" | "[" | "{") { group_end(group, at) } else { at + 1 };
     }
     None
+}
+
+/// No two types of the library have one name: a reader who knows the word knows the thing.
+pub(super) fn one_type_name_one_meaning(tree: &Tree) -> Vec<Finding> {
+    shared_names(tree, SHARED_TYPE_NAMES)
+}
+
+fn shared_names(tree: &Tree, allowed: &[&str]) -> Vec<Finding> {
+    let list = "SHARED_TYPE_NAMES in xtask/src/tidy/names.rs";
+    let mut places: BTreeMap<String, Vec<(&str, usize)>> = BTreeMap::new();
+    for (path, source) in tree.library() {
+        let mut types = Types::default();
+        source.shipped_file().into_iter().for_each(|file| types.visit_file(file));
+        for (name, line) in types.0 {
+            places.entry(name).or_default().push((path, line));
+        }
+    }
+    let unique = |name: &&&str| places.get(**name).is_none_or(|places| places.len() < 2);
+    let mut findings: Vec<Finding> = allowed
+        .iter()
+        .filter(unique)
+        .map(|name| {
+            let (path, line) = places.get(*name).map_or(("xtask/src/tidy/names.rs", 1), |places| places[0]);
+            Finding::new(path, line, format!("the type name {name} has one meaning now; take it out of {list}"))
+        })
+        .collect();
+    for (name, places) in places.iter().filter(|(name, _)| !allowed.contains(&name.as_str())) {
+        let (first, rest) = (places[0], &places[1..]);
+        findings.extend(rest.iter().map(|(path, line)| {
+            let other = format!("{}:{}", first.0, first.1);
+            Finding::new(path, *line, format!("the type name {name} is that of {other} too; rename one of them"))
+        }));
+    }
+    findings
+}
+
+/// Collects the types that a file defines outside of tests: names and lines.
+#[derive(Default)]
+struct Types(Vec<(String, usize)>);
+
+impl<'a> Visit<'a> for Types {
+    fn visit_item(&mut self, item: &'a syn::Item) {
+        if is_for_tests(attributes(item)) {
+            return;
+        }
+        let name = match item {
+            syn::Item::Struct(item) => Some(&item.ident),
+            syn::Item::Enum(item) => Some(&item.ident),
+            syn::Item::Union(item) => Some(&item.ident),
+            syn::Item::Trait(item) => Some(&item.ident),
+            syn::Item::Type(item) => Some(&item.ident),
+            _ => None,
+        };
+        self.0.extend(name.map(|name| (name.to_string(), name.span().start().line)));
+        visit::visit_item(self, item);
+    }
 }
 
 pub(super) fn scene_is_named_after_its_file(tree: &Tree) -> Vec<Finding> {
@@ -123,19 +232,19 @@ mod tests {
     fn a_name_that_is_not_the_stem_is_found() {
         let tree = Tree::sample(&[
             (
-                "crates/muslin/src/energy/dihedral.rs",
+                "crates/muslin/src/energy/bend/dihedral.rs",
                 "const NAME: &'static str = \"angle\";\n\
                  pub const KIND: Entry = Entry {\n\
                   parameters: &[Parameter { name: \"k\" }], name: \"bend\" };",
             ),
             (
-                "crates/muslin/src/energy/spring.rs",
+                "crates/muslin/src/energy/stretch/spring.rs",
                 "const NAME: &'static str = \"spring\";\n\
                  const KIND: Entry = Entry { name: \"spring\", parameters: &[Parameter { name: \"k\" }] };\n\
                  #[cfg(test)] mod tests { const NAME: &str = \"x\"; }",
             ),
             (
-                "crates/muslin/src/solver/xpbd.rs",
+                "crates/muslin/src/solver/position_based/xpbd.rs",
                 "pub const KIND: SolverKind = SolverKind { entry: Entry { name: \"pbd\" } };",
             ),
             ("crates/muslin/src/energy/mod.rs", "const NAME: &str = \"any\";"),
@@ -152,14 +261,14 @@ mod tests {
     fn an_energy_outside_the_suite_is_found() {
         let tree = Tree::sample(&[
             (
-                "crates/muslin/src/energy/spring.rs",
+                "crates/muslin/src/energy/stretch/spring.rs",
                 "\nimpl Energy<2> for Spring {}\nconformance::check::<Spring, 2>(…)",
             ),
-            ("crates/muslin/src/energy/shell.rs", "\nimpl Energy<6> for Shell {}"),
+            ("crates/muslin/src/energy/bend/shell.rs", "\nimpl Energy<6> for Shell {}"),
             ("crates/muslin/src/energy/row.rs", "pub trait Constraint {}"),
         ]);
         let found: Vec<String> = energies_conform(&tree).into_iter().map(|finding| finding.path).collect();
-        assert_eq!(found, ["crates/muslin/src/energy/shell.rs"]);
+        assert_eq!(found, ["crates/muslin/src/energy/bend/shell.rs"]);
     }
 
     #[test]
@@ -187,5 +296,25 @@ mod tests {
         let found = every_crate_takes_workspace_lints(&tree);
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!(found[0].path, "crates/b/Cargo.toml");
+    }
+
+    #[test]
+    fn a_type_name_with_two_meanings_is_found() {
+        let tree = Tree::sample(&[
+            ("crates/muslin/src/a.rs", "pub struct Frame;\nenum Kind {}\nstruct Old;\n#[cfg(test)] struct Random;"),
+            ("crates/muslin/src/b.rs", "trait Own { type Kind; }\nfn f() {\n    struct Frame;\n}\ntype Old = u8;"),
+            (
+                "crates/muslin/src/c.rs",
+                "mod inner {\n    pub trait Kind {}\n}\n#[cfg(test)] mod tests { struct Random; struct Own; }",
+            ),
+            ("crates/muslin-io/src/d.rs", "struct Frame;"),
+        ]);
+        let found: Vec<String> = shared_names(&tree, &["Old", "Own"]).iter().map(ToString::to_string).collect();
+        let expected = [
+            "crates/muslin/src/b.rs:1: the type name Own has one meaning now; take it out of SHARED_TYPE_NAMES in xtask/src/tidy/names.rs",
+            "crates/muslin/src/b.rs:3: the type name Frame is that of crates/muslin/src/a.rs:1 too; rename one of them",
+            "crates/muslin/src/c.rs:2: the type name Kind is that of crates/muslin/src/a.rs:2 too; rename one of them",
+        ];
+        assert_eq!(found, expected);
     }
 }

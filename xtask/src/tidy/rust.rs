@@ -1,4 +1,8 @@
-//! Enough of Rust's grammar to check it: tokens without comments, and which of them only tests compile.
+//! A Rust file as the checks see it: items from `syn`, and a flat list of tokens that also reaches into macros.
+
+use proc_macro2::{Delimiter, Group, Spacing, TokenStream, TokenTree};
+use syn::punctuated::Punctuated;
+use syn::{Attribute, Item, Meta, Token as Mark};
 
 /// One word, number, string or punctuation mark (`::` is one mark), and its line from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -8,19 +12,25 @@ pub(super) struct Token {
     pub(super) in_test: bool,
 }
 
-/// A Rust file as tokens. Strings keep their quotes, so that no word inside of one looks like code.
+/// A Rust file. Strings keep their quotes in tokens, so that no word inside of one looks like code.
 pub(super) struct Source {
     path: String,
     tokens: Vec<Token>,
+    items: Result<syn::File, syn::Error>,
+    is_test: bool,
 }
 
 impl Source {
     pub(super) fn new(path: &str, text: &str) -> Self {
-        let mut tokens = tokens(text);
-        mark_tests(&mut tokens);
+        let mut tokens = Vec::new();
+        if let Ok(stream) = text.parse::<TokenStream>() {
+            flatten(stream, false, &mut tokens);
+        }
+        let items = syn::parse_file(text);
         let folders = ["/tests/", "/benches/"];
-        let is_test = folders.iter().any(|folder| path.contains(folder)) || starts_with_cfg_test(&tokens);
-        let mut source = Self { path: path.to_owned(), tokens };
+        let is_test = folders.iter().any(|folder| path.contains(folder))
+            || items.as_ref().is_ok_and(|file| is_for_tests(&file.attrs));
+        let mut source = Self { path: path.to_owned(), tokens, items, is_test: false };
         if is_test {
             source.mark_as_test();
         }
@@ -29,6 +39,7 @@ impl Source {
 
     /// Says that the whole file is compiled for tests only.
     pub(super) fn mark_as_test(&mut self) {
+        self.is_test = true;
         for token in &mut self.tokens {
             token.in_test = true;
         }
@@ -42,6 +53,16 @@ impl Source {
     /// The tokens that are compiled outside of tests.
     pub(super) fn shipped(&self) -> Vec<&Token> {
         self.tokens.iter().filter(|token| !token.in_test).collect()
+    }
+
+    /// The items of a file that is compiled outside of tests; some of them may still be for tests ([`is_for_tests`]).
+    pub(super) fn shipped_file(&self) -> Option<&syn::File> {
+        self.items.as_ref().ok().filter(|_| !self.is_test)
+    }
+
+    /// Where the file is no Rust, and why.
+    pub(super) fn error(&self) -> Option<(usize, String)> {
+        self.items.as_ref().err().map(|error| (error.span().start().line, error.to_string()))
     }
 
     /// The modules in files of their own that only tests compile: their paths without `.rs`.
@@ -62,126 +83,6 @@ pub(super) fn has_texts<T: std::borrow::Borrow<Token>>(tokens: &[T], texts: &[&s
         && tokens.iter().zip(texts).all(|(token, text)| text.is_empty() || token.borrow().text == *text)
 }
 
-fn starts_with_cfg_test(tokens: &[Token]) -> bool {
-    has_texts(tokens, &["#", "!", "[", "cfg", "(", "test", ")", "]"])
-}
-
-fn tokens(text: &str) -> Vec<Token> {
-    let characters: Vec<char> = text.chars().collect();
-    let (mut tokens, mut at, mut line) = (Vec::new(), 0, 1);
-    while at < characters.len() {
-        let end = token_end(&characters, at);
-        let word: String = characters[at..end].iter().collect();
-        if !word.starts_with(char::is_whitespace) && !word.starts_with("//") && !word.starts_with("/*") {
-            tokens.push(Token { text: word, line, in_test: false });
-        }
-        line += characters[at..end].iter().filter(|&&character| character == '\n').count();
-        at = end;
-    }
-    tokens
-}
-
-/// Where the token, comment or space that starts at `at` ends.
-fn token_end(characters: &[char], at: usize) -> usize {
-    let peek = |ahead: usize| characters.get(at + ahead).copied().unwrap_or('\0');
-    let while_from = |from: usize, keep: fn(char) -> bool| {
-        characters[from..].iter().position(|&character| !keep(character)).map_or(characters.len(), |count| from + count)
-    };
-    let is_word: fn(char) -> bool = |character| character.is_alphanumeric() || character == '_';
-    match peek(0) {
-        '/' if peek(1) == '/' => while_from(at, |character| character != '\n'),
-        '/' if peek(1) == '*' => block_comment_end(characters, at),
-        '"' => string_end(characters, at + 1),
-        'b' | 'c' if peek(1) == '"' => string_end(characters, at + 2),
-        'r' if peek(1) == '"' || (peek(1) == '#' && matches!(peek(2), '"' | '#')) => raw_string_end(characters, at + 1),
-        'b' | 'c' if peek(1) == 'r' && matches!(peek(2), '"' | '#') => raw_string_end(characters, at + 2),
-        // A lifetime has no closing quote after its first letter.
-        '\'' if peek(1) == '\\' => {
-            (while_from(characters.len().min(at + 3), |character| character != '\'') + 1).min(characters.len())
-        }
-        '\'' if peek(2) == '\'' => at + 3,
-        '\'' => while_from(at + 1, is_word),
-        ':' if peek(1) == ':' => at + 2,
-        first if is_word(first) => while_from(at, is_word),
-        first if first.is_whitespace() => while_from(at, char::is_whitespace),
-        _ => at + 1,
-    }
-}
-
-fn block_comment_end(characters: &[char], start: usize) -> usize {
-    let (mut at, mut depth) = (start, 0_usize);
-    while at + 1 < characters.len() {
-        match (characters[at], characters[at + 1]) {
-            ('/', '*') => (depth, at) = (depth + 1, at + 2),
-            ('*', '/') => (depth, at) = (depth - 1, at + 2),
-            _ => at += 1,
-        }
-        if depth == 0 {
-            return at;
-        }
-    }
-    characters.len()
-}
-
-fn string_end(characters: &[char], mut at: usize) -> usize {
-    while at < characters.len() {
-        match characters[at] {
-            '\\' => at += 2,
-            '"' => return at + 1,
-            _ => at += 1,
-        }
-    }
-    characters.len()
-}
-
-fn raw_string_end(characters: &[char], at: usize) -> usize {
-    let hashes = characters[at..].iter().take_while(|&&character| character == '#').count();
-    let closes = |from: usize| {
-        characters[from] == '"'
-            && characters.len() - from > hashes
-            && characters[from + 1..=from + hashes].iter().all(|&character| character == '#')
-    };
-    (at + hashes + 1..characters.len()).find(|&from| closes(from)).map_or(characters.len(), |from| from + hashes + 1)
-}
-
-/// Marks the items under `#[test]` and `#[cfg(test)]`.
-fn mark_tests(tokens: &mut [Token]) {
-    let mut at = 0;
-    while at < tokens.len() {
-        if !has_texts(&tokens[at..], &["#", "["]) {
-            at += 1;
-            continue;
-        }
-        let attribute_end = group_end(tokens, at + 1);
-        if is_test_attribute(&tokens[at + 2..attribute_end]) {
-            let end = item_end(tokens, attribute_end);
-            tokens[at..end].iter_mut().for_each(|token| token.in_test = true);
-            at = end;
-        } else {
-            at = attribute_end;
-        }
-    }
-}
-
-/// `test`, or `cfg(test)` and `cfg(all(test, …))`; not `cfg(not(test))`.
-fn is_test_attribute(inside: &[Token]) -> bool {
-    let has = |text: &str| inside.iter().any(|token| token.text == text);
-    has_texts(inside, &["test", "]"]) || (has_texts(inside, &["cfg"]) && has("test") && !has("not") && !has("any"))
-}
-
-/// The end of the item after an attribute: past its block, or past its semicolon.
-fn item_end(tokens: &[Token], mut at: usize) -> usize {
-    while at < tokens.len() {
-        match tokens[at].text.as_str() {
-            "{" => return group_end(tokens, at),
-            ";" => return at + 1,
-            "(" | "[" => at = group_end(tokens, at),
-            _ => at += 1,
-        }
-    }
-    tokens.len()
-}
-
 /// The end of the group that opens at `start`: past its closing bracket.
 pub(super) fn group_end<T: std::borrow::Borrow<Token>>(tokens: &[T], start: usize) -> usize {
     let mut depth = 0_usize;
@@ -198,12 +99,114 @@ pub(super) fn group_end<T: std::borrow::Borrow<Token>>(tokens: &[T], start: usiz
     tokens.len()
 }
 
+/// Whether an item with these attributes is compiled for tests only.
+pub(super) fn is_for_tests(attributes: &[Attribute]) -> bool {
+    attributes.iter().any(|attribute| is_test(&attribute.meta))
+}
+
+/// The attributes of an item; of the few that `syn` does not understand, none.
+pub(super) fn attributes(item: &Item) -> &[Attribute] {
+    match item {
+        Item::Const(item) => &item.attrs,
+        Item::Enum(item) => &item.attrs,
+        Item::ExternCrate(item) => &item.attrs,
+        Item::Fn(item) => &item.attrs,
+        Item::ForeignMod(item) => &item.attrs,
+        Item::Impl(item) => &item.attrs,
+        Item::Macro(item) => &item.attrs,
+        Item::Mod(item) => &item.attrs,
+        Item::Static(item) => &item.attrs,
+        Item::Struct(item) => &item.attrs,
+        Item::Trait(item) => &item.attrs,
+        Item::TraitAlias(item) => &item.attrs,
+        Item::Type(item) => &item.attrs,
+        Item::Union(item) => &item.attrs,
+        Item::Use(item) => &item.attrs,
+        _ => &[],
+    }
+}
+
+/// `test`, or `cfg(test)` and `cfg(all(test, …))`; not `cfg(not(test))` or `cfg(any(test, …))`.
+fn is_test(meta: &Meta) -> bool {
+    match meta {
+        Meta::Path(path) => path.is_ident("test"),
+        Meta::List(list) if list.path.is_ident("cfg") || list.path.is_ident("all") => {
+            let inside = list.parse_args_with(Punctuated::<Meta, Mark![,]>::parse_terminated);
+            inside.is_ok_and(|inside| inside.iter().any(is_test))
+        }
+        _ => false,
+    }
+}
+
+/// Appends the tokens of a stream, those of its groups between their brackets.
+fn flatten(stream: TokenStream, in_test: bool, tokens: &mut Vec<Token>) {
+    let mut trees = stream.into_iter().peekable();
+    let mut in_test_item = false;
+    while let Some(tree) = trees.next() {
+        if let (TokenTree::Punct(mark), Some(TokenTree::Group(attribute))) = (&tree, trees.peek()) {
+            in_test_item |= mark.as_char() == '#' && is_test_attribute(attribute);
+        }
+        let marked = in_test || in_test_item;
+        let mut push = |text: String, line: usize| tokens.push(Token { text, line, in_test: marked });
+        let line = tree.span().start().line;
+        match &tree {
+            TokenTree::Group(group) => {
+                let (open, close) = brackets(group.delimiter());
+                push(open.to_owned(), line);
+                flatten(group.stream(), marked, tokens);
+                let line = group.span_close().start().line;
+                tokens.push(Token { text: close.to_owned(), line, in_test: marked });
+            }
+            TokenTree::Punct(mark) => {
+                // A path's `::` and a lifetime come in two pieces.
+                let joined =
+                    (mark.spacing() == Spacing::Joint).then(|| trees.peek().map(ToString::to_string)).flatten();
+                match (mark.as_char(), joined) {
+                    (':', Some(next)) if next == ":" => {
+                        trees.next();
+                        push("::".to_owned(), line);
+                    }
+                    ('\'', Some(name)) => {
+                        trees.next();
+                        push(format!("'{name}"), line);
+                    }
+                    (mark, _) => push(mark.to_string(), line),
+                }
+            }
+            TokenTree::Ident(_) | TokenTree::Literal(_) => push(tree.to_string(), line),
+        }
+        in_test_item &= !ends_item(&tree);
+    }
+}
+
+fn is_test_attribute(group: &Group) -> bool {
+    group.delimiter() == Delimiter::Bracket && syn::parse2(group.stream()).is_ok_and(|meta| is_test(&meta))
+}
+
+/// Whether an item ends here: with its block, or its semicolon.
+fn ends_item(tree: &TokenTree) -> bool {
+    match tree {
+        TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
+        TokenTree::Punct(mark) => mark.as_char() == ';',
+        _ => false,
+    }
+}
+
+fn brackets(delimiter: Delimiter) -> (&'static str, &'static str) {
+    match delimiter {
+        Delimiter::Parenthesis => ("(", ")"),
+        Delimiter::Brace => ("{", "}"),
+        Delimiter::Bracket => ("[", "]"),
+        Delimiter::None => ("", ""),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn texts(text: &str) -> Vec<String> {
-        tokens(text).into_iter().map(|token| token.text).collect()
+        Source::new("a.rs", text).tokens.into_iter().map(|token| token.text).collect()
     }
 
     #[test]
@@ -236,9 +239,9 @@ mod tests {
 
     #[test]
     fn lines_are_counted_through_comments_and_strings() {
-        let tokens = tokens("a\n/*\n\n*/ b \"\n\n\" c");
-        let lines: Vec<usize> = tokens.iter().map(|token| token.line).collect();
-        assert_eq!(lines, [1, 4, 4, 6]);
+        let source = Source::new("a.rs", "a\n/*\n\n*/ b \"\n\n\" c (\n)");
+        let lines: Vec<usize> = source.tokens().iter().map(|token| token.line).collect();
+        assert_eq!(lines, [1, 4, 4, 6, 6, 7]);
     }
 
     #[test]
@@ -257,10 +260,18 @@ mod tests {
     }
 
     #[test]
-    fn unfinished_text_ends_at_its_end() {
+    fn a_file_under_cfg_test_has_nothing_that_is_shipped() {
+        let source = Source::new("crates/a/src/b.rs", "//! Helpers.\n#![cfg(test)]\nfn f() {}");
+        assert!(source.shipped().is_empty() && source.shipped_file().is_none(), "all of it is for tests");
+    }
+
+    #[test]
+    fn a_file_that_is_no_rust_says_where() {
+        let error = |text: &str| Source::new("src/lib.rs", text).error().map(|(line, _)| line);
+        assert_eq!(error("fn f() {}\n"), None);
+        assert_eq!(error("fn f() {}\n\nfn ="), Some(3));
         for text in ["\"abc", "/* abc", "r##\"abc\"#", "'\\", "#[cfg(test)] mod x {", "#[", "'", "b'"] {
-            let source = Source::new("src/lib.rs", text);
-            assert!(!source.tokens().is_empty() || text.starts_with("/*"), "{text}");
+            assert!(error(text).is_some(), "{text}");
         }
     }
 }

@@ -68,6 +68,11 @@ impl Tree {
         self.sources.iter().map(|(path, source)| (path.as_str(), source))
     }
 
+    /// One Rust file.
+    pub(super) fn source(&self, path: &str) -> Option<&Source> {
+        self.sources.get(path)
+    }
+
     /// The Rust files of the library: what must not touch the outside world.
     pub(super) fn library(&self) -> impl Iterator<Item = (&str, &Source)> {
         self.sources().filter(|(path, _)| path.starts_with("crates/muslin/src/"))

@@ -4,7 +4,7 @@
 
 use std::mem;
 
-use muslin::energy::shape_matching::{self, Matching};
+use muslin::energy::stretch::shape_matching::{self, Matching};
 use muslin::model::{self, Compiled, Model, Problem};
 use muslin::scene::{Finding, Scene, Severity};
 use muslin::solver::{explicit, milliseconds, over_the_limit};

@@ -228,7 +228,7 @@ impl Session {
         stages.write += watch.lap();
         let (frame, time) = (self.simulation.frame(), self.simulation.state().time);
         let unsolved = self.simulation.unsolved();
-        if may_untangle(&self.plan) && !step.restraint.is_tangled {
+        if may_untangle(&self.plan) && !step.contact_stats.is_tangled {
             self.report.summary.untangled_at_frame.get_or_insert(frame);
         }
         self.report.frames.push(Frame::new((frame, time), wall_ms, &step, unsolved, &diagnostics));

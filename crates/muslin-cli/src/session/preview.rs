@@ -6,7 +6,7 @@
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-use muslin::collision;
+use muslin::contact;
 use muslin::math::Vec3;
 use muslin::mesh::Mesh;
 use muslin::model::{Body, Model};
@@ -250,7 +250,7 @@ impl<'a> Stage<'a> {
     /// The colliders in a frame for which [`place_bodies`](Self::place_bodies) was called.
     fn solids(&self, frame: usize) -> Vec<Solid<'_>> {
         let time = self.time(frame);
-        let posed = |c: &collision::Collider| solid(&c.solid.posed(&c.motion.pose(time)));
+        let posed = |c: &contact::Collider| solid(&c.solid.posed(&c.motion.pose(time)));
         let meshes = self.bodies.iter().zip(&self.model.bodies);
         let meshes = meshes.map(|(positions, body)| Solid::Mesh { positions, triangles: &body.mesh.triangles });
         self.model.colliders.iter().map(posed).chain(meshes).collect()
@@ -306,16 +306,14 @@ fn corners(mesh: &Mesh) -> Option<Vec<[[f32; 2]; 3]>> {
 }
 
 /// A collider as it is drawn.
-pub(super) fn solid(solid: &collision::Solid) -> Solid<'static> {
+pub(super) fn solid(solid: &contact::Solid) -> Solid<'static> {
     match *solid {
-        collision::Solid::Plane { point, normal } => {
-            Solid::Plane { point: point.to_array(), normal: normal.to_array() }
-        }
-        collision::Solid::Sphere { center, radius } => Solid::Sphere { center: center.to_array(), radius },
-        collision::Solid::Capsule { a, axis, radius } => {
+        contact::Solid::Plane { point, normal } => Solid::Plane { point: point.to_array(), normal: normal.to_array() },
+        contact::Solid::Sphere { center, radius } => Solid::Sphere { center: center.to_array(), radius },
+        contact::Solid::Capsule { a, axis, radius } => {
             Solid::Capsule { a: a.to_array(), b: (a + axis).to_array(), radius }
         }
-        collision::Solid::Box { center, axes, half } => {
+        contact::Solid::Box { center, axes, half } => {
             // The axes of the body are the columns of the matrix that takes the body to the world.
             let columns = axes.map(Vec3::to_array);
             let rotation = std::array::from_fn(|row| std::array::from_fn(|column| columns[column][row]));

@@ -201,8 +201,8 @@ impl Frame {
             contacts: state.contacts,
             min_gap: state.min_gap,
             intersections: state.intersections,
-            cut_vertices: step.restraint.cut,
-            held_vertices: step.restraint.held,
+            cut_vertices: step.contact_stats.cut,
+            held_vertices: step.contact_stats.held,
             motion: step.quality.and_then(|quality| quality.motion),
             long_range: step.quality.map(|quality| quality.long_range),
         }

@@ -12,6 +12,9 @@ static FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/page_files.
 
 const INDEX: &str = "index.html";
 
+/// The core as WebAssembly, without and with threads. A build without `cargo xtask page` has neither.
+const CORES: [&str; 2] = ["muslin.wasm.gz", "muslin-threads.wasm.gz"];
+
 /// Where the page is.
 #[derive(Debug)]
 pub(super) enum Page {
@@ -30,16 +33,24 @@ impl Page {
         }
     }
 
+    /// Whether the page can simulate by itself. Where it cannot, it has the sessions of this program.
+    pub(super) fn has_core(&self) -> bool {
+        CORES.iter().all(|core| self.body(core).is_some())
+    }
+
     /// A file of the page by its path, "" for the page itself.
     pub(super) fn file(&self, path: &str) -> Option<Reply> {
         let path = if path.is_empty() { INDEX } else { path };
-        let body = match self {
+        Some(Reply::new(content_type(path, true), self.body(path)?).for_page())
+    }
+
+    fn body(&self, path: &str) -> Option<Body> {
+        match self {
             Self::Embedded => {
                 FILES.iter().find(|(name, _)| *name == path).map(|(_, bytes)| Body::Bytes(Cow::Borrowed(*bytes)))
             }
             Self::Folder(folder) => disk::open_within(folder, &folder.join(path)),
-        };
-        Some(Reply::new(content_type(path, true), body?).for_page())
+        }
     }
 }
 

@@ -16,6 +16,10 @@ pub(super) const MAX_SESSIONS: usize = 8;
 /// A session without a request for so long is given up: its page is gone.
 pub(super) const MAX_IDLE: Duration = Duration::from_secs(15 * 60);
 
+/// Where all sessions are taken, one without a request for so long makes room. A tab that was closed leaves its session to a reload that
+/// never comes; a page that was only paused begins its scene again.
+pub(super) const MAKES_ROOM: Duration = Duration::from_secs(60);
+
 /// What a session does with requests.
 pub(super) trait Engine: Send {
     fn put_file(&mut self, name: &str, bytes: Vec<u8>) -> Result<(), String>;
@@ -55,21 +59,27 @@ impl Sessions {
 
     /// Begins a session.
     pub(super) fn open(&self) -> Reply {
-        self.forget_idle(Instant::now());
+        self.open_at(Instant::now())
+    }
+
+    fn open_at(&self, now: Instant) -> Reply {
+        self.forget_idle(now);
         let Ok(id) = Token::random() else { return Reply::error(500, "the system gives no random numbers") };
         let mut all = locked(&self.all);
+        let _given_up = if all.len() < MAX_SESSIONS { None } else { longest_unused(&mut all, now) };
         if all.len() >= MAX_SESSIONS {
             return Reply::error(
                 503,
-                format_args!("{MAX_SESSIONS} sessions are open already; close a tab, or try again in 15 minutes"),
+                format_args!("{MAX_SESSIONS} sessions are open already; close a tab, or try again in a minute"),
             );
         }
         let session = Session {
             engine: Mutex::new(Some((self.make)())),
-            last_used: Mutex::new(Instant::now()),
+            last_used: Mutex::new(now),
             closed: AtomicBool::new(false),
         };
         all.insert(id.text().to_owned(), Arc::new(session));
+        drop(all);
         Reply::json(&json!({ "id": id.text() }))
     }
 
@@ -103,17 +113,26 @@ impl Sessions {
 
     /// Gives up the sessions that nobody has used for a while.
     pub(super) fn forget_idle(&self, now: Instant) {
-        let is_used = |session: &Arc<Session>| {
-            // Who waits for it, or works with it, has a handle too.
-            let in_use = Arc::strong_count(session) > 1;
-            in_use || now.saturating_duration_since(*locked(&session.last_used)) < MAX_IDLE
-        };
+        let is_used = |session: &Arc<Session>| idle(session, now).is_none_or(|idle| idle < MAX_IDLE);
         // Dropped only after the lock is given back: a large simulation takes a moment to go.
         let mut all = locked(&self.all);
         let idle: Vec<String> = all.iter().filter(|(_, session)| !is_used(session)).map(|(id, _)| id.clone()).collect();
         let _given_up: Vec<_> = idle.iter().filter_map(|id| all.remove(id)).collect();
         drop(all);
     }
+}
+
+/// How long nobody has asked it anything; `None` while it works or somebody waits for it, who has a handle too.
+fn idle(session: &Arc<Session>, now: Instant) -> Option<Duration> {
+    (Arc::strong_count(session) == 1).then(|| now.saturating_duration_since(*locked(&session.last_used)))
+}
+
+/// Takes out the session that was not used for the longest time, if that is long enough.
+fn longest_unused(all: &mut BTreeMap<String, Arc<Session>>, now: Instant) -> Option<Arc<Session>> {
+    let idle = all.iter().filter_map(|(id, session)| Some((idle(session, now)?, id)));
+    let (unused, id) = idle.max()?;
+    let id = id.clone();
+    (unused >= MAKES_ROOM).then(|| all.remove(&id))?
 }
 
 /// How an order ended.
@@ -158,7 +177,7 @@ fn obey(engine: &mut dyn Engine, order: &Order, body: Vec<u8>) -> Reply {
 }
 
 fn gone() -> Reply {
-    Reply::error(404, "there is no such session; it was closed, or not used for 15 minutes")
+    Reply::error(404, "there is no such session; it was closed, or nobody used it for a while")
 }
 
 /// Nothing panics while it holds one of these locks, and what they guard would be whole if it did.
@@ -241,6 +260,17 @@ mod tests {
         open(&sessions);
         assert_eq!(call(&sessions, &ids[4], "x"), (200, "x".to_owned()));
         assert_eq!(sessions.order(&ids[4], &Order::Call, vec![0xff]).status, 400);
+    }
+
+    #[test]
+    fn the_session_that_was_not_used_for_the_longest_time_makes_room() {
+        let (sessions, _go_on, _waits) = sessions();
+        let ids: Vec<String> = (0..MAX_SESSIONS).map(|_| open(&sessions)).collect();
+        call(&sessions, &ids[0], "x");
+        assert_eq!(sessions.open_at(Instant::now() + MAKES_ROOM / 2).status, 503, "all were used a moment ago");
+        assert_eq!(sessions.open_at(Instant::now() + MAKES_ROOM).status, 200);
+        assert_eq!(call(&sessions, &ids[1], "x").0, 404, "this one made room");
+        assert!(ids.iter().filter(|id| **id != ids[1]).all(|id| call(&sessions, id, "x").0 == 200));
     }
 
     #[test]

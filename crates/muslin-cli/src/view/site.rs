@@ -144,8 +144,10 @@ impl Site {
             Route::File(path) => file(self.opened.file(path)),
             Route::Info => match self.opened.to_json() {
                 Ok(opened) => {
-                    let version = env!("CARGO_PKG_VERSION");
-                    Reply::json(&json!({ "version": version, "threads": self.threads, "opened": opened }))
+                    let (version, page_core) = (env!("CARGO_PKG_VERSION"), self.page.has_core());
+                    Reply::json(&json!({
+                        "version": version, "threads": self.threads, "page_core": page_core, "opened": opened,
+                    }))
                 }
                 Err(message) => Reply::error(500, message),
             },

@@ -42,9 +42,16 @@ fn the_page_comes_with_the_headers_that_protect_it() {
     let info = server.get("api/info");
     assert_eq!(info.header("content-type"), "application/json");
     let cores = std::thread::available_parallelism().map_or(1, usize::from).min(256);
+    // Whether this build has the core as WebAssembly depends on who built it.
+    let has_core = ["muslin.wasm.gz", "muslin-threads.wasm.gz"].iter().all(|core| server.get(core).status == 200);
     assert_eq!(
         info.json(),
-        json!({ "version": env!("CARGO_PKG_VERSION"), "threads": cores, "opened": { "kind": "scenes" } })
+        json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "threads": cores,
+            "page_core": has_core,
+            "opened": { "kind": "scenes" },
+        })
     );
     // Without its last slash the page could not find its files.
     let short = server.raw(format!("GET /{} HTTP/1.1\r\nHost: localhost:{}\r\n\r\n", server.token, server.port));
@@ -250,6 +257,13 @@ fn a_page_from_a_folder_stays_in_it() {
     for path in ["leak.txt", "../secret.txt", "%2e%2e/secret.txt", "assets", "assets/../../secret.txt"] {
         assert_eq!(server.get(path).status, 404, "{path}");
     }
+    // A page with both modules of the core simulates by itself; with fewer it is told to leave that to the program.
+    let has_core = || server.get("api/info").json()["page_core"].clone();
+    assert_eq!(has_core(), false);
+    place.write("page/muslin.wasm.gz", "packed");
+    assert_eq!(has_core(), false);
+    place.write("page/muslin-threads.wasm.gz", "packed");
+    assert_eq!(has_core(), true);
 }
 
 #[test]

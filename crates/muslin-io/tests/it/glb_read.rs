@@ -91,13 +91,80 @@ fn what_is_not_supported_is_named() {
     let draco = said(&|json| json["extensionsRequired"] = json!(["KHR_draco_mesh_compression"]));
     assert!(draco.starts_with("it has the extension KHR_draco_mesh_compression, which is not supported"), "{draco}");
     assert!(said(&|json| json["nodes"][0]["skin"] = json!(0)).contains("a skin"));
-    assert!(said(&|json| json["accessors"][0]["sparse"] = json!({ "count": 1 })).contains("a sparse accessor"));
+    let sparse =
+        json!({ "count": 1, "indices": { "bufferView": 4, "componentType": 5123 }, "values": { "bufferView": 0 } });
+    assert!(said(&|json| json["accessors"][0]["sparse"] = sparse.clone()).contains("a sparse accessor"));
     assert!(said(&|json| json["buffers"][0]["uri"] = json!("a.bin")).contains("a buffer outside"));
     let spline = said(&|json| json["animations"][0]["samplers"][0]["interpolation"] = json!("CUBICSPLINE"));
     assert!(spline.contains("CUBICSPLINE interpolation"), "{spline}");
     assert!(said(&|json| json["accessors"][0]["componentType"] = json!(5122)).contains("not float32"));
     let lines = said(&|json| json["meshes"][0]["primitives"][0]["mode"] = json!(1));
     assert!(lines.contains("not of triangles"), "{lines}");
+}
+
+/// An entry that is not as glTF has it is named with its place.
+#[test]
+fn broken_entries_are_named() {
+    let (json, binary) = turning();
+    let cases = [
+        ("/nodes/0/scale", json!([1.0, 2.0]), "nodes[0].scale: invalid length 2, expected an array of length 3"),
+        ("/nodes/0/mesh", json!(7), "there is no meshes[7]"),
+        ("/nodes/0/mesh", json!("x"), "nodes[0].mesh: invalid type: string \"x\", expected index into child of root"),
+        (
+            "/nodes/1/children/0",
+            json!(-1),
+            "nodes[1].children[0]: invalid type: integer `-1`, expected index into child of root",
+        ),
+        ("/nodes/1/children/0", json!(2), "there is no nodes[2]"),
+        ("/meshes/0/primitives/0/attributes", json!({ "NORMAL": 0 }), "a primitive has no POSITION"),
+        ("/meshes/0/primitives/0/indices", json!(5), "there is no accessors[5]"),
+        ("/meshes/0/primitives/0/indices", json!(0), "the indices of its triangles are not whole numbers"),
+        ("/accessors/0/bufferView", json!(9), "there is no bufferViews[9]"),
+        ("/accessors/0/type", json!("VEC2"), "an accessor is of another type than its use"),
+        ("/accessors/0/count", json!(4), "its data are cut off"),
+        ("/bufferViews/0/byteLength", json!(null), "bufferViews[0].byteLength: invalid type: null, expected u64"),
+        ("/animations/0/channels/0/sampler", json!(2), "there is no animations[0].samplers[2]"),
+        ("/animations/0/samplers/0/output", json!(3), "an accessor is of another type than its use"),
+        (
+            "/animations/0/samplers/1/interpolation",
+            json!("SQUARE"),
+            "an interpolation of its animation is not one of glTF",
+        ),
+        ("/asset", json!({}), "asset: missing field `version`"),
+    ];
+    for (path, value, words) in cases {
+        let mut json = json.clone();
+        *json.pointer_mut(path).expect(path) = value;
+        let error = read_glb(&glb(&json, &binary)).expect_err(words).to_string();
+        assert_eq!(error, format!("it is broken: {words}"), "{path}");
+    }
+}
+
+/// A branch that hangs twice below each node above: small as a file, endless as a scene.
+#[test]
+fn branches_that_double_are_refused() {
+    let (mut json, binary) = turning();
+    let nodes: Vec<Value> =
+        (0..64).map(|k| json!({ "children": [k + 1, k + 1] })).chain([json!({ "mesh": 0 })]).collect();
+    json["nodes"] = json!(nodes);
+    json["scenes"] = json!([{ "nodes": [0] }]);
+    json["animations"] = json!([]);
+    let words = read_glb(&glb(&json, &binary)).expect_err("too many").to_string();
+    assert!(words.starts_with("it has more than 65536 nodes in its scene, which is not supported"), "{words}");
+}
+
+/// One byte of the JSON or of the lengths is another: a mesh or an error, never a panic.
+#[test]
+fn no_changed_byte_panics() {
+    let (json, binary) = turning();
+    let whole = glb(&json, &binary);
+    for at in 0..whole.len() {
+        for byte in [0, b' ', b'"', b'0', b'9', b'-', b'}', b'[', 0xff] {
+            let mut bytes = whole.clone();
+            bytes[at] = byte;
+            drop(read_glb(&bytes).map(|mesh| mesh.positions(0.3)));
+        }
+    }
 }
 
 /// Whatever is broken is said, and nothing is read beyond the end.

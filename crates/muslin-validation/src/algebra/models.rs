@@ -1,18 +1,18 @@
 //! What every model must hold, at random shapes.
 
-use muslin::energy::baraff_witkin::{self, BaraffWitkin};
-use muslin::energy::buckling::{self, Buckling};
-use muslin::energy::cubic_shell::{self, CubicShell};
-use muslin::energy::dihedral::{self, Dihedral};
-use muslin::energy::distance::Distance;
-use muslin::energy::hinge_force::{self, HingeForce};
-use muslin::energy::isometric::{self, Isometric, IsometricScalar, cotangent_weights};
-use muslin::energy::membrane::{self, Membrane, Moduli, rest_weights};
-use muslin::energy::neo_hookean::NeoHookean;
-use muslin::energy::projective::{self, Projective};
-use muslin::energy::shell::{self, CurvedShell, Shell};
-use muslin::energy::spring::{self, SlackRest, SlackSpring, Spring};
-use muslin::energy::stvk::Stvk;
+use muslin::energy::bend::buckling::{self, Buckling};
+use muslin::energy::bend::cubic_shell::{self, CubicShell};
+use muslin::energy::bend::dihedral::{self, Dihedral};
+use muslin::energy::bend::distance::Distance;
+use muslin::energy::bend::hinge_force::{self, HingeForce};
+use muslin::energy::bend::isometric::{self, Isometric, IsometricScalar, cotangent_weights};
+use muslin::energy::bend::projective::{self, Projective};
+use muslin::energy::bend::shell::{self, CurvedShell, Shell};
+use muslin::energy::stretch::baraff_witkin::{self, BaraffWitkin};
+use muslin::energy::stretch::membrane::{self, Membrane, Moduli, rest_weights};
+use muslin::energy::stretch::neo_hookean::NeoHookean;
+use muslin::energy::stretch::spring::{self, SlackRest, SlackSpring, Spring};
+use muslin::energy::stretch::stvk::Stvk;
 use muslin::energy::{Blocks, Energy};
 use muslin::math::{Dual, Mat3, Vec3};
 
@@ -96,7 +96,7 @@ fn worst<E: Energy<N>, const N: usize>(rest: &E::Rest<f64>) -> Worst {
         worst.net_force = worse(worst.net_force, force.norm() / scale);
         worst.net_torque = worse(worst.net_torque, torque.norm() / scale);
 
-        let turn = Mat3::about(random.vector().normalized_or_zero(), 3.0 * random.number());
+        let turn = Mat3::about(random.vector().normalized_or_zero(), 3.0 * random.signed());
         let shift = random.vector() * 10.0;
         let moved = x.map(|p| turn.apply(p) + shift);
         let (before, after) = (E::value(rest, &x), E::value(rest, &moved));

@@ -1,10 +1,10 @@
 //! T0.10 and 0.14: folds without stretch, and the rotation nearest to a matrix.
 
 use muslin::energy::Energy;
-use muslin::energy::cluster::{Clusters, Mode, Patch};
-use muslin::energy::cubic_shell::{self, CubicShell};
-use muslin::energy::isometric::{self, Isometric, cotangent_weights};
-use muslin::energy::shape_matching::Matching;
+use muslin::energy::bend::cubic_shell::{self, CubicShell};
+use muslin::energy::bend::isometric::{self, Isometric, cotangent_weights};
+use muslin::energy::stretch::cluster::{Clusters, Mode, Patch};
+use muslin::energy::stretch::shape_matching::Matching;
 use muslin::math::{Mat3, Vec3, polar_rotation};
 use muslin::mesh::Mesh;
 use muslin::model::Model;

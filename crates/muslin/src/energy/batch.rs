@@ -3,14 +3,15 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use super::stiffness::DAMPING;
-use super::{Energy, Site, Stiffness};
+use crate::energy::stiffness::DAMPING;
+use crate::energy::{Energy, Site, Stiffness};
 #[cfg(target_arch = "x86_64")]
-use crate::math::Eight;
-use crate::math::{Lanes, Scalar, Vec3};
+use crate::math::F32x8;
+use crate::math::{F32x4, Scalar, Vec3};
 use crate::parallel::Spot;
 use crate::parameter::Settings;
-use crate::solver::{Elastic, Flow, Particle, Place, pbd, projective, vbd, xpbd};
+use crate::solver::position_based::{pbd, xpbd};
+use crate::solver::{Elastic, ForceFlow, Particle, Place, projective, vbd};
 use crate::topology::color;
 
 /// The elements of one model, sorted by colour: elements of a colour share no vertex.
@@ -21,9 +22,9 @@ pub struct Batch<E: Energy<N>, const N: usize> {
     rest: Vec<E::Rest<f64>>,
     /// As many as a sweep takes at once, made when the first one comes: the elements of each colour, four or eight at a time; what is left over is
     /// not here.
-    rest_by_four: OnceLock<Vec<E::Rest<Lanes>>>,
+    rest_by_four: OnceLock<Vec<E::Rest<F32x4>>>,
     #[cfg(target_arch = "x86_64")]
-    rest_by_eight: OnceLock<Vec<E::Rest<Eight>>>,
+    rest_by_eight: OnceLock<Vec<E::Rest<F32x8>>>,
     colors: Vec<Range<usize>>,
     vertex_count: usize,
     projection: Option<f64>,
@@ -106,15 +107,15 @@ pub trait WideRest<S: Scalar, E: Energy<N>, const N: usize> {
     fn wide_rest(&self) -> &[E::Rest<S>];
 }
 
-impl<E: Energy<N>, const N: usize> WideRest<Lanes, E, N> for Batch<E, N> {
-    fn wide_rest(&self) -> &[E::Rest<Lanes>] {
+impl<E: Energy<N>, const N: usize> WideRest<F32x4, E, N> for Batch<E, N> {
+    fn wide_rest(&self) -> &[E::Rest<F32x4>] {
         self.rest_by_four.get_or_init(|| self.bundles())
     }
 }
 
 #[cfg(target_arch = "x86_64")]
-impl<E: Energy<N>, const N: usize> WideRest<Eight, E, N> for Batch<E, N> {
-    fn wide_rest(&self) -> &[E::Rest<Eight>] {
+impl<E: Energy<N>, const N: usize> WideRest<F32x8, E, N> for Batch<E, N> {
+    fn wide_rest(&self) -> &[E::Rest<F32x8>] {
         self.rest_by_eight.get_or_init(|| self.bundles())
     }
 }
@@ -136,7 +137,7 @@ pub trait Term:
     + pbd::Project<f32>
     + pbd::Project<f64>
     + Elastic
-    + Flow
+    + ForceFlow
     + projective::LocalStep
     + vbd::VertexBlocks
     + Send

@@ -1,29 +1,12 @@
 //! The checks that every energy passes; a model's test module calls [`check`] and adds its own.
 
-use super::{Blocks, Constraint, Energy, Multiplier, Treatment, derivative};
-use crate::math::{Dual, Lanes, Mat3, Real, Scalar, Sym3, Vec3};
-use crate::solver::{Bundle, pbd, xpbd};
+use crate::energy::{Blocks, Constraint, Energy, Multiplier, Treatment, derivative};
+use crate::math::{Dual, F32x4, Mat3, Real, Scalar, Sym3, Vec3};
+use crate::solver::Bundle;
+use crate::solver::position_based::{pbd, xpbd};
 
-/// A small deterministic generator (xorshift64*), so that a failure repeats.
-pub(crate) struct Random(u64);
-
-impl Random {
-    pub(crate) fn new(seed: u64) -> Self {
-        Self(seed | 1)
-    }
-
-    /// Uniform in [−1, 1).
-    pub(crate) fn next(&mut self) -> f64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
-    }
-
-    pub(crate) fn vector(&mut self) -> Vec3<f64> {
-        Vec3::new(self.next(), self.next(), self.next())
-    }
-}
+/// Random numbers that repeat, with the vectors of this crate.
+pub(crate) type Random = muslin_testing::Random<Vec3<f64>>;
 
 /// Random elements of the size of one metre.
 pub(crate) fn random_stencils<const N: usize>() -> Vec<[Vec3<f64>; N]> {
@@ -166,8 +149,8 @@ fn collapsed_elements_stay_finite<E: Energy<N>, const N: usize>(rest: &E::Rest<f
         assert!(finite, "{}: not finite at the collapsed element {x:?}", E::NAME);
         projections_stay_finite::<E, f64, f64, N>(rest, &x, |x| x);
         projections_stay_finite::<E, f32, f32, N>(rest, &x, Vec3::cast);
-        projections_stay_finite::<E, f32, Lanes, N>(rest, &x, |x| {
-            let lanes = |x: f64| Lanes::new([x as f32; 4]);
+        projections_stay_finite::<E, f32, F32x4, N>(rest, &x, |x| {
+            let lanes = |x: f64| F32x4::new([x as f32; 4]);
             Vec3::new(lanes(x.x), lanes(x.y), lanes(x.z))
         });
     }
@@ -276,7 +259,7 @@ fn resolving_takes_the_error_off<E: Energy<N>, const N: usize>(
     x: &[Vec3<f64>; N],
 ) {
     let w: [f64; N] = std::array::from_fn(|i| 0.5 + i as f64);
-    let numbers: Vec<f64> = parts::<f64, _>(row.value()).iter().map(|_| random.next()).collect();
+    let numbers: Vec<f64> = parts::<f64, _>(row.value()).iter().map(|_| random.signed()).collect();
     let error = Multiplier::load(|part| numbers[part]);
     let change = row.resolve(&w, error, 1.0, |inertia| if inertia > 0.0 { 1.0 / inertia } else { 0.0 });
     let moved: [Vec3<f64>; N] = std::array::from_fn(|i| row.pull(i, change) * w[i]);
@@ -295,7 +278,7 @@ fn rigid_motion_changes_nothing<E: Energy<N>, const N: usize>(
     x: &[Vec3<f64>; N],
     random: &mut Random,
 ) {
-    let turn = Mat3::about(random.vector().normalized_or_zero(), 3.0 * random.next());
+    let turn = Mat3::about(random.vector().normalized_or_zero(), 3.0 * random.signed());
     let shift = random.vector() * 10.0;
     let moved = x.map(|p| turn.apply(p) + shift);
     let (value, after) = (E::value(rest, x), E::value(rest, &moved));

@@ -1,6 +1,6 @@
 //! Second derivatives of an element: exact ones by dual numbers, and two ways to have none negative.
 
-use super::{Blocks, Constraint, Energy, Multiplier};
+use crate::energy::{Blocks, Constraint, Energy, Multiplier};
 use crate::math::{Dual, Mat3, Small, Vec3};
 
 /// ∂(∇ψ)/∂x of one coordinate, by dual numbers.

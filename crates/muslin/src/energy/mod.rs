@@ -7,29 +7,12 @@
 mod batch;
 #[cfg(test)]
 pub(crate) mod conformance;
-mod derivative;
-mod network;
-mod patch;
+pub(crate) mod derivative;
 mod row;
 mod stiffness;
 
-pub mod baraff_witkin;
-pub mod buckling;
-pub mod cluster;
-pub mod contact;
-pub mod cubic_shell;
-pub mod dihedral;
-pub mod distance;
-pub mod hinge_force;
-pub mod isometric;
-pub mod membrane;
-pub mod neo_hookean;
-pub mod pair_contact;
-pub mod projective;
-pub mod shape_matching;
-pub mod shell;
-pub mod spring;
-pub mod stvk;
+pub mod bend;
+pub mod stretch;
 
 pub use batch::{Batch, Term, WideRest};
 pub use row::{Constraint, LinearRow, Multiplier, PairRow, Row, TripleRow};
@@ -256,7 +239,7 @@ pub struct Requirement {
 }
 
 /// Every such key.
-pub const REQUIREMENTS: &[Requirement] = &spring::REQUIREMENTS;
+pub const REQUIREMENTS: &[Requirement] = &stretch::spring::REQUIREMENTS;
 
 /// "No such energy", for studies of the others.
 const NONE: EnergyKind = EnergyKind {
@@ -267,18 +250,24 @@ const NONE: EnergyKind = EnergyKind {
 };
 
 /// Every stretch model.
-pub const STRETCH: &[EnergyKind] =
-    &[spring::KIND, baraff_witkin::KIND, stvk::KIND, neo_hookean::KIND, shape_matching::KIND, NONE];
+pub const STRETCH: &[EnergyKind] = &[
+    stretch::spring::KIND,
+    stretch::baraff_witkin::KIND,
+    stretch::stvk::KIND,
+    stretch::neo_hookean::KIND,
+    stretch::shape_matching::KIND,
+    NONE,
+];
 
 /// Every bend model.
 pub const BEND: &[EnergyKind] = &[
-    isometric::KIND,
-    dihedral::KIND,
-    hinge_force::KIND,
-    cubic_shell::KIND,
-    projective::KIND,
-    shell::KIND,
-    distance::KIND,
-    buckling::KIND,
+    bend::isometric::KIND,
+    bend::dihedral::KIND,
+    bend::hinge_force::KIND,
+    bend::cubic_shell::KIND,
+    bend::projective::KIND,
+    bend::shell::KIND,
+    bend::distance::KIND,
+    bend::buckling::KIND,
     NONE,
 ];

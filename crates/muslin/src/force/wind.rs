@@ -62,9 +62,10 @@ impl<S: Real> Wind<S> {
         let doubled = (x[1] - x[0]).cross(x[2] - x[0]);
         let area = doubled.norm() * S::from_f64(0.5);
         let normal = doubled.normalized_or_zero();
-        let facing = normal.dot(u);
-        let (normal, facing) = if facing < S::ZERO { (-normal, -facing) } else { (normal, facing) };
-        let scale = self.half_density * area * facing * third;
+        let contact_normal = normal.dot(u);
+        let (normal, contact_normal) =
+            if contact_normal < S::ZERO { (-normal, -contact_normal) } else { (normal, contact_normal) };
+        let scale = self.half_density * area * contact_normal * third;
         let along = self.drag - self.lift;
         Push { force: (u * along + normal * (self.lift * u.norm())) * scale, rate: (along.abs() + self.lift) * scale }
     }

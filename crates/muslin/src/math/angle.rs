@@ -14,7 +14,7 @@
 //!
 //! [Moshier 1989, Methods and Programs for Mathematical Functions, `atanf`] for the series.
 
-use super::{Lanes, Scalar, each, inlined};
+use crate::math::{F32x4, Scalar, each, inlined};
 
 /// Single-precision numbers, alone or in a register, bit by bit.
 pub(crate) trait Narrow: Scalar {
@@ -46,7 +46,7 @@ pub(crate) trait Register: Narrow {
     /// The reverse.
     fn store(self, numbers: &mut [f32]);
     /// Rows of four numbers, one for each lane, as columns.
-    fn columns(row: impl Fn(usize) -> Lanes) -> [Self; 4];
+    fn columns(row: impl Fn(usize) -> F32x4) -> [Self; 4];
 }
 
 /// tan(π/8).
@@ -150,11 +150,11 @@ mod tests {
 
     #[test]
     fn several_at_once_have_the_bits_of_one() {
-        check(|y, x| atan2(Lanes::new(y), Lanes::new(x)).to_array());
+        check(|y, x| atan2(F32x4::new(y), F32x4::new(x)).to_array());
         #[cfg(target_arch = "x86_64")]
         if crate::parallel::Team::solo().is_wide() {
-            use crate::math::Eight;
-            check(|y, x| atan2(Eight::new(y), Eight::new(x)).to_array());
+            use crate::math::F32x8;
+            check(|y, x| atan2(F32x8::new(y), F32x8::new(x)).to_array());
         }
     }
 }

@@ -10,7 +10,7 @@
 use std::cmp::Ordering;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
-use super::{Four, Real, Scalar};
+use crate::math::{Four, Real, Scalar};
 
 /// `value + derivative ε`.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,6 +1,6 @@
 //! What `core` does with arrays and closures, inlined for certain.
 //!
-//! A formula over [`Scalar`](super::Scalar) is compiled for registers that not every processor has only as far as it is inlined into the sweep that asks for
+//! A formula over [`Scalar`](crate::math::Scalar) is compiled for registers that not every processor has only as far as it is inlined into the sweep that asks for
 //! them. A closure that stays a function of its own, or one of `core` that calls it, is right and many times slower; so closures of
 //! formulas stand in one of these, with `#[inline(always)]`.
 

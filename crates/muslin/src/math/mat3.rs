@@ -2,7 +2,7 @@
 
 use std::ops::{Add, AddAssign, Mul, Neg, Sub};
 
-use super::Vec3;
+use crate::math::Vec3;
 
 /// A 3 × 3 matrix, by rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -1,16 +1,16 @@
 //! Scalars and small vectors.
 //!
-//! Formulas are written once over [`Scalar`] and run as `f64` (reference), `f32` alone and four or eight at a time ([`Lanes`] and,
-//! where the processor has such registers, `Eight`: the fast sweeps), four `f64` at a time (`Doubles`: contact) and [`Dual`] numbers (exact derivatives in tests).
+//! Formulas are written once over [`Scalar`] and run as `f64` (reference), `f32` alone and four or eight at a time ([`F32x4`] and,
+//! where the processor has such registers, `F32x8`: the fast sweeps), four `f64` at a time (`F64x4`: contact) and [`Dual`] numbers (exact derivatives in tests).
 
 mod angle;
-mod doubles;
 mod dual;
 mod each;
+mod f32x4;
 #[cfg(target_arch = "x86_64")]
-mod eight;
+mod f32x8;
+mod f64x4;
 mod four;
-mod lanes;
 mod mat3;
 mod operators;
 mod polar;
@@ -20,13 +20,13 @@ mod symmetric;
 mod vec3;
 
 pub(crate) use angle::Register;
-pub(crate) use doubles::Doubles;
 pub use dual::Dual;
 pub use each::{array, each, inlined};
+pub use f32x4::F32x4;
 #[cfg(target_arch = "x86_64")]
-pub(crate) use eight::Eight;
+pub(crate) use f32x8::F32x8;
+pub(crate) use f64x4::F64x4;
 pub use four::Four;
-pub use lanes::Lanes;
 pub use mat3::Mat3;
 pub use polar::polar_rotation;
 pub use scalar::{Real, Scalar};

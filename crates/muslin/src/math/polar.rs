@@ -15,7 +15,7 @@
 //!
 //! [Hestenes 1958], [Kabsch 1976; 1978 for the sign], [Müller et al. 2005, §3.3].
 
-use super::{Mat3, Vec3};
+use crate::math::{Mat3, Vec3};
 
 /// The rotation R that maximises trace(RᵀA); the identity for a matrix that is not finite.
 pub fn polar_rotation(a: &Mat3) -> Mat3 {

@@ -157,5 +157,5 @@ macro_rules! float_scalar {
     };
 }
 
-float_scalar!(f32, super::Lanes, super::Lanes, super::angle::atan2, libm::log1pf);
-float_scalar!(f64, f64, super::Four<Self>, libm::atan2, libm::log1p);
+float_scalar!(f32, crate::math::F32x4, crate::math::F32x4, crate::math::angle::atan2, libm::log1pf);
+float_scalar!(f64, f64, crate::math::Four<Self>, libm::atan2, libm::log1p);

@@ -2,7 +2,7 @@
 
 use std::ops::{AddAssign, Mul};
 
-use super::{Scalar, Vec3, inlined};
+use crate::math::{Scalar, Vec3, inlined};
 
 /// A symmetric 3 × 3 matrix.
 #[derive(Clone, Copy, Debug, Default)]

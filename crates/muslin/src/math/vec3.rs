@@ -2,11 +2,11 @@
 
 use std::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
 
-use super::{Real, Scalar};
+use crate::math::{Real, Scalar};
 
 /// A vector in space.
 ///
-/// Not padded: where speed matters, vectors stand side by side in lanes (`Vec3<Lanes>`) or are packed with a fourth
+/// Not padded: where speed matters, vectors stand side by side in lanes (`Vec3<F32x4>`) or are packed with a fourth
 /// number ([`Real::Four`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Vec3<S> {

@@ -15,7 +15,7 @@
 //! Positions are computed from the middle outwards, so a sheet is its own mirror image to the last bit, and an even
 //! number of cells has a vertex exactly at zero. A mesh that leans to one side by rounding would make a drape that does.
 
-use super::{Mesh, Uv};
+use crate::mesh::{Mesh, Uv};
 use std::f64::consts::TAU;
 
 /// The most vertices a generated mesh may have.

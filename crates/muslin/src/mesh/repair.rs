@@ -6,14 +6,14 @@
 //!
 //! Vertices are never merged, moved or renumbered: pins and results refer to them by number.
 
-use super::survey::{Fault, Survey};
-use super::validate::{examine, named};
-use super::{Finding, Group, Mesh, Severity, Uv};
+use crate::mesh::survey::{Fault, Survey};
+use crate::mesh::validate::{examine, named};
+use crate::mesh::{Finding, Group, Mesh, Severity, Uv};
 
 /// A mended mesh, and what was done to it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Repaired {
-    /// The mesh, in which [`check`](super::check) finds no error.
+    /// The mesh, in which [`check`](crate::mesh::check) finds no error.
     pub mesh: Mesh,
     /// What was changed, a sentence each, with the triangles numbered as they were; empty where nothing was.
     pub notes: Vec<String>,

@@ -6,8 +6,8 @@
 //!
 //! Every pass is linear in the mesh, apart from the sort of [`EdgeTable`].
 
-use super::half_edge::{EdgeTable, EdgeUses, NONE, directed};
-use super::{Mesh, ZERO_AREA_RATIO};
+use crate::mesh::half_edge::{EdgeTable, EdgeUses, NONE, directed};
+use crate::mesh::{Mesh, ZERO_AREA_RATIO};
 
 /// What makes a triangle unsound by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -234,8 +234,8 @@ fn duplicates(edges: &EdgeTable, triangles: &[[u32; 3]]) -> Vec<[u32; 2]> {
     let mut tips: Vec<[u32; 2]> = Vec::new();
     for edge in edges.edges().filter(|edge| edge.len() > 1) {
         tips.clear();
-        let facing = edge.half_edges().map(|half_edge| [directed(triangles, half_edge)[2], half_edge / 3]);
-        tips.extend(facing.filter(|&[tip, _]| tip > edge.vertices[1]));
+        let contact_normal = edge.half_edges().map(|half_edge| [directed(triangles, half_edge)[2], half_edge / 3]);
+        tips.extend(contact_normal.filter(|&[tip, _]| tip > edge.vertices[1]));
         tips.sort_unstable();
         for twins in tips.chunk_by(|a, b| a[0] == b[0]) {
             found.extend(twins[1..].iter().map(|&[_, triangle]| [triangle, twins[0][1]]));

@@ -1,4 +1,4 @@
-use super::*;
+use crate::mesh::*;
 use proptest::prelude::*;
 
 /// Vertices 0 to 7: two rows of four, a metre apart.

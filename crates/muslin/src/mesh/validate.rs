@@ -6,9 +6,9 @@
 
 use std::fmt;
 
-use super::Mesh;
-use super::half_edge::directed;
-use super::survey::{Fault, Survey};
+use crate::mesh::Mesh;
+use crate::mesh::half_edge::directed;
+use crate::mesh::survey::{Fault, Survey};
 
 /// The largest coordinate, in m.
 ///
@@ -43,7 +43,7 @@ pub struct Finding {
     pub severity: Severity,
     /// What it is, and where; prints as a sentence.
     pub kind: FindingKind,
-    /// Whether [`repair`](super::repair()) mends it.
+    /// Whether [`repair`](crate::mesh::repair()) mends it.
     pub repairable: bool,
 }
 

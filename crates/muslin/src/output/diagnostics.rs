@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use serde::Serialize;
 
-use crate::collision::{Inspection, PIECES, Surface};
+use crate::contact::{Inspection, PIECES, Surface};
 use crate::math::Vec3;
 use crate::model::Model;
 use crate::parallel::Team;

@@ -1,8 +1,8 @@
 //! A number for every vertex, to paint a cloth with; vertices in the model's order.
 
-use super::diagnostics::edge_strain;
-use crate::collision::Pair;
+use crate::contact::Pair;
 use crate::model::Model;
+use crate::output::diagnostics::edge_strain;
 use crate::state::State;
 
 /// The largest |length / rest length − 1| of the edges at each vertex.

@@ -1,6 +1,6 @@
 //! What a scene takes.
 
-use crate::energy::shape_matching::Matching;
+use crate::energy::stretch::shape_matching::Matching;
 use crate::model::Model;
 
 /// Bytes of a vertex at the peak, while the scene is compiled: mesh, connectivity, state, and what a solver keeps.

@@ -55,9 +55,9 @@ impl Barrier {
             std::hint::spin_loop();
         }
         self.sleepers.fetch_add(1, Ordering::SeqCst);
-        let mut guard = self.bed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut truncation = self.bed.lock().unwrap_or_else(PoisonError::into_inner);
         while !self.is_over(generation) {
-            guard = self.bell.wait(guard).unwrap_or_else(PoisonError::into_inner);
+            truncation = self.bell.wait(truncation).unwrap_or_else(PoisonError::into_inner);
         }
         self.sleepers.fetch_sub(1, Ordering::SeqCst);
     }

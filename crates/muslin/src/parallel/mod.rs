@@ -9,7 +9,8 @@
 #![allow(unsafe_code, reason = "disjoint access through a colouring is beyond the borrow checker")]
 
 mod barrier;
-mod crew;
+pub(crate) mod thread_tuner;
+mod workers;
 
 use std::cell::UnsafeCell;
 use std::fmt;
@@ -20,7 +21,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use barrier::{Barrier, ReleaseOnPanic};
-use crew::{Crew, Led};
+use workers::{Led, Workers};
 
 /// Why a team could not be formed.
 #[derive(Debug, thiserror::Error)]
@@ -41,7 +42,7 @@ pub struct Team {
     /// Where somebody asks what it does.
     meter: Option<Meter>,
     /// Threads that wait for work, while there are some.
-    crew: Mutex<Option<Led>>,
+    workers: Mutex<Option<Led>>,
 }
 
 /// What a team has done so far, for whoever wants to know how much of a step is shared among threads.
@@ -102,7 +103,7 @@ impl Team {
 
     /// A team of one.
     pub fn solo() -> Self {
-        Self { pool: None, size: 1, is_wide: has_wide_registers(), meter: None, crew: Mutex::new(None) }
+        Self { pool: None, size: 1, is_wide: has_wide_registers(), meter: None, workers: Mutex::new(None) }
     }
 
     /// The same, with registers of four numbers even where there are wider ones. No result depends on it.
@@ -141,15 +142,15 @@ impl Team {
     pub fn host<T: Send>(&self, active: usize, work: impl FnOnce() -> T + Send) -> T {
         let active = active.clamp(1, self.size);
         let Some(pool) = self.pool.as_ref().filter(|_| active > 1) else { return work() };
-        let crew = Crew::new(active);
+        let workers = Workers::new(active);
         let (work, outcome) = (Mutex::new(Some(work)), Mutex::new(None));
         pool.broadcast(|context| match context.index() {
             0 => {
                 let work = work.lock().unwrap_or_else(PoisonError::into_inner).take();
-                let done = work.map(|work| crew.lead(self, work));
+                let done = work.map(|work| workers.lead(self, work));
                 *outcome.lock().unwrap_or_else(PoisonError::into_inner) = done;
             }
-            index if index < active => crew.follow(index),
+            index if index < active => workers.follow(index),
             _ => {}
         });
         let Some(outcome) = outcome.into_inner().unwrap_or_else(PoisonError::into_inner) else {
@@ -158,12 +159,12 @@ impl Team {
         outcome
     }
 
-    /// The crew that this thread leads.
-    fn led_by_this_thread(&self) -> Option<&Crew> {
-        let led = self.crew.lock().unwrap_or_else(PoisonError::into_inner);
+    /// The workers that this thread leads.
+    fn led_by_this_thread(&self) -> Option<&Workers> {
+        let led = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
         let led = led.as_ref().filter(|led| led.by == thread::current().id())?;
-        // SAFETY: a crew is there as long as it is led, and whoever leads it does not end that before what it calls here.
-        Some(unsafe { &*led.crew })
+        // SAFETY: workers are there as long as they are led, and whoever leads them does not end that before what it calls here.
+        Some(unsafe { &*led.workers })
     }
 
     /// Runs `stages` once on each of `active` threads, at most the whole team.
@@ -171,8 +172,8 @@ impl Team {
     /// Every thread must come to the same barriers, and `stages` must not run the same team again: either would wait
     /// for ever. A panic of one thread ends the others at their next barrier and comes out here.
     pub fn run(&self, active: usize, stages: impl Fn(&Worker<'_>) + Sync) {
-        let crew = self.led_by_this_thread();
-        let active = active.clamp(1, crew.map_or(self.size, |crew| crew.size));
+        let workers = self.led_by_this_thread();
+        let active = active.clamp(1, workers.map_or(self.size, |workers| workers.size));
         let barrier = Barrier::new(active);
         let start = self.meter.as_ref().map(|meter| (meter.clock)());
         let work = |index: usize| {
@@ -184,8 +185,8 @@ impl Team {
                 count: self.meter.as_ref().filter(|_| index == 0).map(|meter| &meter.barriers),
             });
         };
-        match (&self.pool, crew) {
-            (Some(_), Some(crew)) if active > 1 => crew.run(active, &work),
+        match (&self.pool, workers) {
+            (Some(_), Some(workers)) if active > 1 => workers.run(active, &work),
             (Some(pool), None) if active > 1 => {
                 pool.broadcast(|context| {
                     if context.index() < active {

@@ -6,10 +6,10 @@
 
 use crate::parameter::{Kind, Setting};
 
-use super::finding::{Mark, Report, quote};
-use super::node::{Field, Node, Value};
-use super::suggest::nearest;
-use super::words::Word;
+use crate::scene::finding::{Mark, Report, quote};
+use crate::scene::node::{Field, Node, Value};
+use crate::scene::suggest::nearest;
+use crate::scene::words::Word;
 
 /// A table of the scene while it is read.
 pub(super) struct Table<'n, 'r> {

@@ -4,11 +4,11 @@
 
 use std::fmt::{self, Write};
 
-use super::description::{
+use crate::scene::description::{
     BodyFrames, BodyMesh, Choice, Cloth, Collider, ColliderShape, Material, Path, Pin, Scene, Selection, Shape, View,
     Waypoint,
 };
-use super::words::Word;
+use crate::scene::words::Word;
 
 impl Scene {
     /// The text of a scene file that describes this scene.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
-use super::finding::{Mark, Report, quote};
+use crate::scene::finding::{Mark, Report, quote};
 
 /// A value and where it was written.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use super::finding::{Mark, Report};
-use super::node::{DEEPEST, Field, Node, Value};
+use crate::scene::finding::{Mark, Report};
+use crate::scene::node::{DEEPEST, Field, Node, Value};
 
 /// A value for one key of a scene.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,49 +2,28 @@
 //!
 //! All of them solve one problem, `x⁺ = argmin ½‖x − y‖²_M/h² + E(x)` with `y = x + h v + h² M⁻¹ f`, by different means.
 
-mod bands;
-mod contacts;
-mod contour;
-mod corners;
-mod cushions;
-mod descent;
-mod elastic;
-mod frame;
-mod islands;
-mod particle;
-mod position_based;
-mod quadratic;
-mod reach;
-mod restraint;
-mod script;
-mod separation;
-mod spectrum;
-mod stepped;
-mod stream;
-mod sweep;
-mod symplectic;
-mod tangle;
-mod tethers;
+pub(crate) mod elastic;
+pub(crate) mod position_based;
+pub(crate) mod substep_loop;
 
 pub mod auto;
 pub mod explicit;
 pub mod linear;
 pub mod newton;
-pub mod pbd;
 pub mod projective;
 pub mod shape_matching;
 pub mod vbd;
-pub mod xpbd;
 
-pub use corners::{Corners, Plan, View};
 pub use elastic::{Elastic, Instant};
+pub use explicit::force_buffers::{ForceFlow, Forces, Rows, Vertices};
 #[cfg(test)]
-pub(crate) use particle::Bundle;
-pub use particle::Particle;
-pub use restraint::Restraint;
-pub use stream::{Flow, Forces, Rows, Vertices};
-pub use sweep::{Place, Sweep};
+pub(crate) use position_based::particle::Bundle;
+pub use position_based::particle::Particle;
+pub use position_based::sweep::{Place, Sweep};
+pub use position_based::{pbd, xpbd};
+pub use vbd::incident::{IncidentElements, Plan, View};
 
+use crate::contact::ContactStats;
 use crate::energy::Forms;
 use crate::math::Vec3;
 use crate::model::Model;
@@ -116,7 +95,7 @@ pub struct StepReport {
     /// Pairs of a vertex and a triangle or of two edges, of cloth and cloth or of cloth and a mesh, that were pushed apart, summed over substeps.
     pub contacts: u64,
     /// What contact with cloth and meshes took from the motion.
-    pub restraint: Restraint,
+    pub contact_stats: ContactStats,
     /// Time spent in each stage.
     pub stages: Stages,
     /// What a solver that holds a quality knows about it.
@@ -126,7 +105,7 @@ pub struct StepReport {
 /// What [`auto`] knows about its own run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Quality {
-    /// Ropes and tethers, see `reach.rs`; none where the cloth stretches, or is not flat at rest.
+    /// Long-range constraints and tethers, see `long_range.rs`; none where the cloth stretches, or is not flat at rest.
     pub long_range: u64,
     /// The estimated distance to the converged motion after half a second, as a part of the cloth's size, once there is an estimate.
     pub motion: Option<f64>,
@@ -267,7 +246,7 @@ impl StepError {
         Self::Unstable { cloth: cloth.to_owned(), vertex, step, limit, substeps }
     }
 
-    fn non_finite(model: &Model, index: usize) -> Self {
+    pub(crate) fn non_finite(model: &Model, index: usize) -> Self {
         let (cloth, vertex) = model.user_vertex(index);
         Self::NonFinite { cloth: cloth.to_owned(), vertex }
     }

@@ -37,7 +37,7 @@
 //! preconditioner. Which is faster depends on the stiffness (at 128 × 128 vertices and 1 kN/m they are level, stiffer cloth is
 //! for Cholesky), so `auto` takes the first as long as its memory is modest.
 //!
-//! Contact is a stiff potential while the iterations run (`cushions.rs`); what depth is left is projected at the end.
+//! Contact is a stiff potential while the iterations run (`penalty_contacts.rs`); what depth is left is projected at the end.
 //! Iterations start from xⁿ, where a vertex at rest only just touches: contact and its friction take some four of them, ten for free vertices
 //! that fall on a sphere, and one alone is not enough where there are bodies. Friction needs the normal force of the end from the beginning: with one that is
 //! a hundred times too large (that of the depth which a first step without contact reaches) vertices are thrown from one side of where they stick to the other,
@@ -52,18 +52,18 @@
 //! [Baraff, Witkin 1998], [Choi, Ko 2002], [Martin et al. 2011] for the optimisation, [Nocedal, Wright 2006, ch. 3].
 #![allow(unsafe_code, reason = "opens the vectors of a sweep to the team")]
 
-use super::cushions::Cushions;
-use super::elastic::Instant;
-use super::linear::{BlockMatrix, Cholesky, ConjugateGradients};
-use super::script::Obstacle;
-use super::stepped::{Motion, Outcome, Scheme, Stepped, Substep};
-use super::{Context, Need, SolverKind, StepError, count, iterations, substeps};
+use crate::contact::collider::kinematics::ColliderOverSubstep;
+use crate::contact::response::penalty;
+use crate::contact::response::penalty_contacts::PenaltyContacts;
 use crate::energy::Treatment;
-use crate::energy::contact;
 use crate::math::{Mat3, Vec3};
 use crate::model::Model;
 use crate::parallel::Shared;
 use crate::parameter::{Entry, Kind, Parameter, Setting, Settings};
+use crate::solver::elastic::Instant;
+use crate::solver::linear::{BlockMatrix, Cholesky, ConjugateGradients};
+use crate::solver::substep_loop::{Motion, Outcome, Scheme, Substep, SubstepLoop};
+use crate::solver::{Context, Need, SolverKind, StepError, count, iterations, substeps};
 
 /// The scene's `newton`.
 pub const KIND: SolverKind = SolverKind {
@@ -119,7 +119,7 @@ pub const KIND: SolverKind = SolverKind {
         ],
         one_of: &[],
     },
-    build: |settings| Box::new(Stepped::new(Newton::new(settings), count(settings, "substeps"))),
+    build: |settings| Box::new(SubstepLoop::new(Newton::new(settings), count(settings, "substeps"))),
     reads_k: false,
     reads_damping: true,
     needs: Need::Potentials,
@@ -274,11 +274,11 @@ impl Objective<'_> {
         vertex: usize,
         x: Vec3<f64>,
         normal_forces: &[Vec3<f64>],
-        mut visit: impl FnMut(usize, contact::Press),
+        mut visit: impl FnMut(usize, penalty::PenaltyForce),
     ) {
         let from = self.previous[vertex];
-        let cushions = Cushions::new(self.substep, self.is_searched);
-        cushions.each_press(vertex, self.inertias[vertex], (x, from), |slot| normal_forces[slot], &mut visit);
+        let penalty_contacts = PenaltyContacts::new(self.substep, self.is_searched);
+        penalty_contacts.each_press(vertex, self.inertias[vertex], (x, from), |slot| normal_forces[slot], &mut visit);
     }
 
     /// φ(x), in J.
@@ -379,7 +379,7 @@ impl Objective<'_> {
                     let force = press.normal_force.norm();
                     if force > 0.0 {
                         let normal = press.normal_force * (1.0 / force);
-                        let stiffness = Cushions::stiffness(self.inertias[i]);
+                        let stiffness = PenaltyContacts::stiffness(self.inertias[i]);
                         let along =
                             normal.dot(matrix.diagonal_block(i).apply(normal)).max(stiffness + self.inertias[i]);
                         let balanced = force + stiffness / along * normal.dot(gradient[i]);
@@ -393,10 +393,10 @@ impl Objective<'_> {
     /// Raises normal forces to what bodies would press with on vertices that came to y alone: from where a step begins,
     /// contact is not yet to be seen.
     fn guess_forces(&self, forces: &mut [Vec3<f64>]) {
-        let cushions = Cushions::new(self.substep, self.is_searched);
-        for i in (0..self.predicted.len()).filter(|i| !cushions.is_empty() && self.inertias[*i] > 0.0) {
+        let penalty_contacts = PenaltyContacts::new(self.substep, self.is_searched);
+        for i in (0..self.predicted.len()).filter(|i| !penalty_contacts.is_empty() && self.inertias[*i] > 0.0) {
             let ends = (self.predicted[i], self.previous[i]);
-            cushions.each_guess(i, self.inertias[i], ends, |slot, force| {
+            penalty_contacts.each_guess(i, self.inertias[i], ends, |slot, force| {
                 if force.norm_squared() > forces[slot].norm_squared() {
                     forces[slot] = force;
                 }
@@ -530,8 +530,9 @@ impl Newton {
         self.restarts.resize(count, false);
         for i in 0..count {
             let (x, previous) = (motion.positions[i], motion.previous[i]);
-            let touches =
-                |obstacle: &Obstacle| obstacle.touch(x, || previous, substep.model.thickness, substep.step).is_some();
+            let touches = |obstacle: &ColliderOverSubstep| {
+                obstacle.touch(x, || previous, substep.model.thickness, substep.step).is_some()
+            };
             self.restarts[i] = motion.inverse_masses[i] == 0.0 || substep.obstacles.iter().any(touches);
             if let (Some((older, _)), false) = (self.older(i, count), self.restarts[i]) {
                 motion.velocities[i] = ((x - previous) * 3.0 - (previous - older)) * (0.5 / substep.step);

@@ -9,7 +9,7 @@
 //!
 //! which is the solution of A x = M y/h² + Σ s Kᵀp of the paper, written as a correction: then rounding and the accuracy of the factor
 //! do not matter to where it ends, held vertices are rows whose correction is zero, and Σ s Kᵀ(K x − p) is the gradient of the energy (p is the
-//! nearest point, so its own change costs nothing), which [`Elastic`](super::Elastic) has already. A is one number per pair of
+//! nearest point, so its own change costs nothing), which [`Elastic`](crate::solver::Elastic) has already. A is one number per pair of
 //! vertices, shared by x, y and z, and factorised once; again only when a pin lets go or the step changes.
 //!
 //! **It never goes up.** Φ is bounded above by its value with the p of the last local step, which touches it there and of which the global
@@ -38,22 +38,23 @@
 //! with the inertia m/h² for the step of the multiplier: the largest that is safe for cloth that moves as a whole). The distance is kept exactly; the force
 //! that keeps it converges with the iterations.
 //!
-//! For `spring`, for `shape_matching`, whose regions bring unknowns of their own into A (`crates/muslin/src/energy/shape_matching.rs`), and for the bending models
+//! For `spring`, for `shape_matching`, whose regions bring unknowns of their own into A (`crates/muslin/src/energy/stretch/shape_matching.rs`), and for the bending models
 //! `projective` and, with a stiffness B, `isometric`. `residual` in the report: the largest move of a vertex in the last iteration, in m.
 //!
 //! [Bouaziz et al. 2014], [Liu, Bouaziz, Kavan 2017] for the view as a descent.
 #![allow(unsafe_code, reason = "opens the sum of forces to the team; see `Projective::descend`")]
 
-use super::linear::ScalarCholesky;
-use super::stepped::{Motion, Outcome, Scheme, Stepped, Substep};
-use super::{Context, Instant, Need, SolverKind, StepError, count, iterations, substeps};
-use crate::energy::cluster::Fit;
-use crate::energy::shape_matching::Matching;
-use crate::energy::{Batch, Energy, contact};
+use crate::contact::response::penalty;
+use crate::energy::stretch::cluster::Fit;
+use crate::energy::stretch::shape_matching::Matching;
+use crate::energy::{Batch, Energy};
 use crate::math::Vec3;
 use crate::model::Model;
 use crate::parallel::{Shared, Worker};
 use crate::parameter::{Entry, Settings};
+use crate::solver::linear::ScalarCholesky;
+use crate::solver::substep_loop::{Motion, Outcome, Scheme, Substep, SubstepLoop};
+use crate::solver::{Context, Instant, Need, SolverKind, StepError, count, iterations, substeps};
 
 /// The scene's `projective`.
 pub const KIND: SolverKind = SolverKind {
@@ -64,7 +65,7 @@ pub const KIND: SolverKind = SolverKind {
         parameters: &[substeps(4), iterations(10)],
         one_of: &[],
     },
-    build: |settings| Box::new(Stepped::new(Projective::new(settings), count(settings, "substeps"))),
+    build: |settings| Box::new(SubstepLoop::new(Projective::new(settings), count(settings, "substeps"))),
     reads_k: false,
     reads_damping: true,
     needs: Need::Projections,
@@ -75,7 +76,7 @@ pub type Visit<'a> = dyn FnMut(&[u32], &[f64], f64) + 'a;
 
 /// What projective dynamics asks of every term.
 ///
-/// The local step is [`Elastic::add_gradient`](super::Elastic::add_gradient): s Kᵀ(K x − p) is the gradient, as the conformance suite checks.
+/// The local step is [`Elastic::add_gradient`](crate::solver::Elastic::add_gradient): s Kᵀ(K x − p) is the gradient, as the conformance suite checks.
 pub trait LocalStep {
     /// Whether every element is a distance to a projection.
     fn is_projective(&self) -> bool;
@@ -268,7 +269,7 @@ impl Projective {
             let mut is_inside = false;
             for obstacle in substep.obstacles {
                 if let Some(touch) = obstacle.touch(pushed, || previous, thickness, substep.step) {
-                    (pushed, lifted) = contact::project(&touch, pushed, previous);
+                    (pushed, lifted) = penalty::project(&touch, pushed, previous);
                     is_inside |= obstacle.touch(x, || previous, thickness, substep.step).is_some();
                 }
             }

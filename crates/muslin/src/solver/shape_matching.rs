@@ -26,12 +26,12 @@
 //!
 //! [Müller et al. 2005, Meshless Deformations Based on Shape Matching], [Rivers, James 2007].
 
-use super::stepped::{Motion, Outcome, Scheme, Stepped, Substep};
-use super::{Context, Need, SolverKind, StepError, count, substeps};
-use crate::energy::cluster::{BETA, Clusters, MODE, Mode, Patch, REGION};
+use crate::energy::stretch::cluster::{BETA, Clusters, MODE, Mode, Patch, REGION};
 use crate::math::Vec3;
 use crate::model::Model;
 use crate::parameter::{Entry, Kind, Parameter, Setting, Settings};
+use crate::solver::substep_loop::{Motion, Outcome, Scheme, Substep, SubstepLoop};
+use crate::solver::{Context, Need, SolverKind, StepError, count, substeps};
 
 /// The scene's `shape_matching`.
 pub const KIND: SolverKind = SolverKind {
@@ -42,7 +42,7 @@ pub const KIND: SolverKind = SolverKind {
         parameters: &[substeps(4), REGION, MODE, BETA, RELAXATION],
         one_of: &[],
     },
-    build: |settings| Box::new(Stepped::new(Matching::new(settings), count(settings, "substeps"))),
+    build: |settings| Box::new(SubstepLoop::new(Matching::new(settings), count(settings, "substeps"))),
     reads_k: false,
     reads_damping: false,
     needs: Need::Nothing,

@@ -4,8 +4,8 @@
 //! that is the straight line, if the line stays inside; whether it does is found by walking along it from triangle to triangle, which needs no
 //! search, and no care where parts of the shape lie above each other.
 
-use super::{NONE, Topology};
 use crate::mesh::Mesh;
+use crate::topology::{NONE, Topology};
 
 /// Coordinates of the vertices of a flat rest shape, and what lies beside each triangle.
 pub(crate) struct Chart<'a> {

@@ -9,7 +9,7 @@
 //! On a grid each level has a quarter of the nodes of the one before, twice as far apart. The choice goes by rank and then by number, so it
 //! depends on the mesh alone.
 
-use super::Adjacency;
+use crate::topology::Adjacency;
 
 /// Levels beyond the mesh at most: of more than 10⁹ vertices only a few are left.
 const MOST_LEVELS: usize = 16;

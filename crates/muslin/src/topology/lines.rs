@@ -6,7 +6,7 @@
 //! Of use are the lines along the shorter sides of triangles that have a longest one, as those of a grid, where the border runs along such sides too. For what others do see
 //! the paragraph on `auto` in ARCHITECTURE.md.
 
-use super::{Chart, NONE};
+use crate::topology::{Chart, NONE};
 
 /// The cosine of the largest turn.
 const STRAIGHT: f64 = 0.866;

@@ -36,7 +36,7 @@ pub const NONE: u32 = u32::MAX;
 /// Two triangles that share an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hinge {
-    /// `[a, b, c, d]`: the shared edge a→b as triangle A runs along it, then the vertices facing it in A and in B.
+    /// `[a, b, c, d]`: the shared edge a→b as triangle A runs along it, then the vertices contact normal it in A and in B.
     ///
     /// Either of a and b may be the lower.
     pub vertices: [u32; 4],

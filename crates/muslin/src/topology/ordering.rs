@@ -21,8 +21,8 @@
 
 use std::ops::Range;
 
-use super::Adjacency;
 use crate::mesh::Mesh;
+use crate::topology::Adjacency;
 
 /// A renumbering of vertices.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -129,7 +129,7 @@ impl Ordering {
 
 /// An order in which neighbours are close; the identity where the given order is about as good.
 ///
-/// `neighbors` are those of [`Topology::vertex_neighbors`](super::Topology::vertex_neighbors).
+/// `neighbors` are those of [`Topology::vertex_neighbors`](crate::topology::Topology::vertex_neighbors).
 pub fn locality_order(neighbors: &Adjacency) -> Ordering {
     let given = Ordering::identity(neighbors.len());
     let banded = Ordering::from_old_from_new(cuthill_mckee(neighbors));

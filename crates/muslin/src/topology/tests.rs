@@ -1,5 +1,5 @@
-use super::*;
 use crate::math::Vec3;
+use crate::topology::*;
 use proptest::prelude::*;
 
 fn mesh(positions: &[[f64; 3]], triangles: &[[u32; 3]]) -> Mesh {

@@ -123,39 +123,8 @@ pub(crate) fn momenta(simulation: &Simulation) -> (Vec3<f64>, Vec3<f64>) {
     (linear, angular)
 }
 
-/// A small deterministic generator (xorshift64*), so that a failure repeats.
-pub(crate) struct Random(u64);
-
-impl Random {
-    pub(crate) fn new(seed: u64) -> Self {
-        Self(seed | 1)
-    }
-
-    fn bits(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
-    }
-
-    /// Uniform in [−1, 1).
-    pub(crate) fn next(&mut self) -> f64 {
-        (self.bits() >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
-    }
-
-    pub(crate) fn vector(&mut self) -> Vec3<f64> {
-        Vec3::new(self.next(), self.next(), self.next())
-    }
-
-    /// A permutation of 0 … count − 1 (Fisher, Yates).
-    pub(crate) fn permutation(&mut self, count: usize) -> Vec<u32> {
-        let mut items: Vec<u32> = (0..count as u32).collect();
-        for i in (1..count).rev() {
-            items.swap(i, (self.bits() % (i as u64 + 1)) as usize);
-        }
-        items
-    }
-}
+/// Random numbers that repeat.
+pub(crate) type Random = muslin_testing::Random<Vec3<f64>>;
 
 /// Rows of a table with a heading; cells in quotes may hold commas.
 pub(crate) fn table(text: &str) -> Vec<Vec<String>> {

@@ -1,34 +1,8 @@
-//! Integration tests of the library.
+//! Integration tests of the library, in the order of its modules.
 
-mod auto;
-mod bad_scenes;
-mod bending_models;
-mod bodies;
-mod certificate;
 mod common;
-mod contact_energy;
-mod contact_report;
-mod cross_solver;
-mod determinism;
-mod dynamics;
-mod errors;
-mod exact_motion;
-mod explicit;
-mod fixtures;
-mod friction;
-mod fuzz_scenes;
-mod guard;
-mod nets;
-mod newton;
-mod order;
-mod pins;
-mod projective;
-mod scene_reference;
-mod self_contact;
-mod shape_matching;
-mod shape_model;
-mod statics;
-mod stiffness;
-mod stretch_models;
-mod untangle;
-mod vbd;
+mod contact;
+mod energy;
+mod model;
+mod scene;
+mod solver;

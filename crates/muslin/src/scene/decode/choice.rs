@@ -5,13 +5,15 @@
 //! because "unknown" would be the wrong word for them; a name that enters the catalogue is found there first.
 
 use crate::catalog;
-use crate::energy::{self, EnergyKind, Requirement};
+use crate::energy;
+use crate::energy::{EnergyKind, Requirement};
 use crate::parameter::{Entry, Parameter, Setting, Settings};
 use crate::scene::cursor::Table;
 use crate::scene::description::Choice;
 use crate::scene::finding::quote;
 use crate::scene::suggest::nearest;
-use crate::solver::{self, Need, SolverKind};
+use crate::solver;
+use crate::solver::{Need, SolverKind};
 
 /// Keys that not every solver reads.
 const K: &str = "k";

@@ -7,8 +7,8 @@ use crate::parameter::{Entry, Kind};
 use crate::scene::cursor::{Item, Table};
 use crate::scene::description::{Cloth, Material, Pin, Selection, Shape};
 
-use super::choice::{Family, unknown};
-use super::{BOUNDED, EXTENT, NOT_NEGATIVE, motion, name, one_key};
+use crate::scene::decode::choice::{Family, unknown};
+use crate::scene::decode::{BOUNDED, EXTENT, NOT_NEGATIVE, motion, name, one_key};
 
 /// Most cells of a grid or tube along one side: 8192² are 67 million vertices, more than memory holds.
 const MOST_CELLS: u32 = 8192;

@@ -4,7 +4,7 @@ use crate::parameter::Kind;
 use crate::scene::cursor::{Item, Table};
 use crate::scene::description::{BodyFrames, BodyMesh, Cloth, Collider, ColliderShape};
 
-use super::{BOUNDED, EXTENT, NOT_NEGATIVE, direction, motion, name, one_key};
+use crate::scene::decode::{BOUNDED, EXTENT, NOT_NEGATIVE, direction, motion, name, one_key};
 
 const SHAPES: &[&str] = &["plane", "sphere", "capsule", "box", "mesh"];
 

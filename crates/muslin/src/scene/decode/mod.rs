@@ -9,10 +9,10 @@ mod motion;
 
 use crate::parameter::Kind;
 
-use super::cursor::{Item, Table, read_root};
-use super::description::{Contact, Scene, Start, View, Wind};
-use super::finding::{Report, quote};
-use super::node::Node;
+use crate::scene::cursor::{Item, Table, read_root};
+use crate::scene::description::{Contact, Scene, Start, View, Wind};
+use crate::scene::finding::{Report, quote};
+use crate::scene::node::Node;
 use choice::Family;
 
 /// A coordinate, in m, a speed, in m/s, or an angle, in degrees: beyond a million an `f32` no longer resolves a cloth.

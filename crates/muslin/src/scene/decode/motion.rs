@@ -3,7 +3,7 @@
 use crate::scene::cursor::{Item, Table};
 use crate::scene::description::{Path, Waypoint};
 
-use super::{BOUNDED, NOT_NEGATIVE, direction};
+use crate::scene::decode::{BOUNDED, NOT_NEGATIVE, direction};
 
 /// Reads the motion keys of a pin or of a collider.
 pub(super) fn path(t: &mut Table<'_, '_>) -> Option<Path> {

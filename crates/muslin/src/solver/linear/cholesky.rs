@@ -1,7 +1,8 @@
 //! The Cholesky factor of a matrix of 3 × 3 blocks: every number of it is one of the factor's.
 
-use super::{BlockMatrix, factor::Factor};
 use crate::math::Vec3;
+use crate::solver::linear::BlockMatrix;
+use crate::solver::linear::factor::Factor;
 
 /// A factorised matrix.
 pub struct Cholesky(Factor);

@@ -7,9 +7,9 @@
 
 use std::sync::Mutex;
 
-use super::BlockMatrix;
 use crate::math::{Mat3, Vec3};
 use crate::parallel::{Shared, Team, Worker};
+use crate::solver::linear::BlockMatrix;
 
 /// Rows whose products are summed into one number.
 const PIECE: usize = 512;

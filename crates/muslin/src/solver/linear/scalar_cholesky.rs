@@ -1,7 +1,7 @@
 //! One number per pair of vertices, three right-hand sides: a sparse Cholesky factorisation that is kept.
 
-use super::factor::Factor;
 use crate::math::Vec3;
+use crate::solver::linear::factor::Factor;
 
 /// A symmetric matrix and its factor.
 pub(in crate::solver) struct ScalarCholesky(Factor);

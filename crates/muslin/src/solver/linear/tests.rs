@@ -1,38 +1,24 @@
 //! Both solvers of block systems against known solutions, and against each other.
 
-use super::*;
-use crate::energy::{Treatment, spring};
+use crate::energy::Treatment;
+use crate::energy::conformance::Random;
+use crate::energy::stretch::spring;
 use crate::math::{Mat3, Vec3};
 use crate::model::Model;
 use crate::parallel::Team;
 use crate::scene::parse;
-
-/// Uniform in [−1, 1), the same in every run (xorshift64*).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> f64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
-    }
-
-    fn vectors(&mut self, count: usize) -> Vec<Vec3<f64>> {
-        (0..count).map(|_| Vec3::new(self.next(), self.next(), self.next())).collect()
-    }
-}
+use crate::solver::linear::*;
 
 /// Σ G Gᵀ over random pairs of vertices, G of 6 × 6 random numbers, and `shift` on the diagonal.
 fn random_matrix(rows: usize, shift: f64, random: &mut Random) -> BlockMatrix {
     let pairs: Vec<[u32; 2]> = (0..4 * rows)
-        .map(|k| [k % rows, (k % rows + 1 + (random.next().abs() * (rows - 1) as f64) as usize) % rows])
+        .map(|k| [k % rows, (k % rows + 1 + (random.signed().abs() * (rows - 1) as f64) as usize) % rows])
         .map(|pair| pair.map(|v| v as u32))
         .collect();
     let mut matrix = BlockMatrix::new(rows, |visit| pairs.iter().for_each(|pair| visit(pair)));
     for pair in &pairs {
         let factors: [[Mat3; 2]; 2] = std::array::from_fn(|_| {
-            std::array::from_fn(|_| Mat3(std::array::from_fn(|_| std::array::from_fn(|_| random.next()))))
+            std::array::from_fn(|_| Mat3(std::array::from_fn(|_| std::array::from_fn(|_| random.signed()))))
         });
         for (i, &row) in pair.iter().enumerate() {
             for (j, &column) in pair.iter().enumerate() {
@@ -56,7 +42,7 @@ fn cloth_matrix(cells: u32, stretch: f64, treatment: Treatment) -> BlockMatrix {
     );
     let scene = parse(&text, &[]).scene.unwrap();
     let model = Model::compile(&scene, &mut |_| Err(String::new())).unwrap().model;
-    let noise = Random(7).vectors(model.masses.len());
+    let noise = Random::new(7).vectors(model.masses.len());
     let x: Vec<Vec3<f64>> = model.initial_positions.iter().zip(noise).map(|(x, d)| *x * stretch + d * 1e-3).collect();
     let mut matrix = BlockMatrix::new(x.len(), |visit| model.edges.iter().for_each(|(edge, _)| visit(edge)));
     for &(edge, length) in &model.edges {
@@ -95,7 +81,7 @@ fn by_gradients(matrix: &BlockMatrix, b: &[Vec3<f64>], tolerance: f64, threads: 
 
 #[test]
 fn both_find_a_known_solution() {
-    let mut random = Random(3);
+    let mut random = Random::new(3);
     let mut cases: Vec<(String, BlockMatrix)> = [1, 2, 17, 200]
         .map(|rows| (format!("{rows} random rows"), random_matrix(rows.max(2), 0.5, &mut random)))
         .into();
@@ -124,7 +110,7 @@ fn both_find_a_known_solution() {
 /// The error of conjugate gradients in the norm of A falls with every iteration, and in exact numbers is zero after 3n.
 #[test]
 fn gradients_stop_at_the_tolerance_or_the_limit() {
-    let mut random = Random(9);
+    let mut random = Random::new(9);
     let matrix = random_matrix(30, 0.1, &mut random);
     let known = random.vectors(30);
     let b = product(&matrix, &known);
@@ -148,7 +134,7 @@ fn gradients_stop_at_the_tolerance_or_the_limit() {
 
 #[test]
 fn what_is_not_positive_definite_or_not_finite_is_refused() {
-    let mut random = Random(5);
+    let mut random = Random::new(5);
     let sheet = cloth_matrix(12, 0.9, Treatment::Plain);
     // One negative eigenvalue of a diagonal block; one that only the whole matrix has; numbers that are none.
     let mut block = random_matrix(20, 1.0, &mut random);
@@ -175,7 +161,7 @@ fn what_is_not_positive_definite_or_not_finite_is_refused() {
 fn gradients_have_the_same_bits_on_every_number_of_threads() {
     // 1681 rows are four pieces, of which the last is not full.
     let matrix = cloth_matrix(40, 1.02, Treatment::Clamp);
-    let b = Random(11).vectors(matrix.row_count());
+    let b = Random::new(11).vectors(matrix.row_count());
     let alone = by_gradients(&matrix, &b, 1e-8, 1);
     assert!(alone.1.iterations > 20, "{:?}", alone.1);
     for threads in [2, 3] {
@@ -187,7 +173,7 @@ fn gradients_have_the_same_bits_on_every_number_of_threads() {
 fn held_vertices_do_not_move_and_the_others_move_as_without_them() {
     let mut matrix = cloth_matrix(10, 1.05, Treatment::Plain);
     let whole = matrix.clone();
-    let mut b = Random(13).vectors(matrix.row_count());
+    let mut b = Random::new(13).vectors(matrix.row_count());
     let held = [0, 10, 55];
     for v in held {
         matrix.hold(v);

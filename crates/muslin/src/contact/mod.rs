@@ -1,0 +1,26 @@
+//! Finds what touches; what to do about it is the business of [`energy::contact`](crate::contact::response::penalty).
+//!
+//! The exception is [`Truncation`]: it cuts back a step that would pass through, whatever the response was.
+
+pub(crate) mod broad_phase;
+pub(crate) mod certificate;
+pub(crate) mod collider;
+pub(crate) mod geometry;
+pub(crate) mod inspect;
+pub(crate) mod narrow_phase;
+pub(crate) mod pair;
+pub(crate) mod resolve;
+pub(crate) mod response;
+pub(crate) mod untangle;
+
+pub use broad_phase::{Asked, BroadPhase, Leave};
+pub use certificate::truncation::Truncation;
+pub use certificate::{Breach, Held, Pair, certify, is_certified};
+pub(crate) use certificate::{extent, is_beyond, rounding};
+pub use collider::{Collider, Probe, Solid};
+pub use geometry::closest_points::{Closest, point_triangle, segment_segment};
+pub use geometry::surface::Surface;
+pub use geometry::triangle_intersection::{count_intersections, find_intersections, for_each_intersection};
+pub(crate) use inspect::{Inspection, PIECES};
+pub use pair::Candidates;
+pub use resolve::stats::ContactStats;

@@ -1,0 +1,338 @@
+//! Contacts, sorted into islands: contacts of two islands have no vertex in common that moves.
+//!
+//! So islands can be pushed apart at the same time, each by one thread from its first sweep to its last, and nobody has to wait for anybody.
+//! Within an island contacts are taken one after the other as they were found, and none sees another island: the bits do not depend on who does what.
+#![allow(unsafe_code, reason = "a thread moves the vertices of its own islands")]
+
+use crate::contact::collider::kinematics::ColliderOverSubstep;
+use crate::contact::response::pair::PairContact;
+use crate::contact::untangle::Untangle;
+use crate::math::Vec3;
+use crate::parallel::Shared;
+use crate::solver::Context;
+
+/// Sweeps over the contacts in a substep.
+const SWEEPS: usize = 8;
+
+/// Contacts from which on islands are shared among threads.
+const FEW: usize = 16;
+
+/// No place, no island.
+const NONE: u32 = u32::MAX;
+
+/// The contacts of a substep.
+#[derive(Default)]
+pub(crate) struct Islands {
+    /// Island by island, and as they were found within one; once they are pushed apart.
+    contacts: Vec<PairContact>,
+    /// Which list they are from, and their place in it.
+    sources: Vec<[u32; 2]>,
+    /// The vertices of contacts that are free to move, likewise.
+    touched: Vec<u32>,
+    /// Where the contacts and the vertices of every island begin, and where the last one's end.
+    starts: Vec<[usize; 2]>,
+    /// Of each vertex its place among those that are free to move, in the order in which they were found.
+    places: Vec<u32>,
+    /// Those vertices.
+    found: Vec<u32>,
+    /// For each of them the place of one before it in the same island, or its own if there is none: a forest [Tarjan 1975].
+    forest: Vec<u32>,
+    /// The islands of the trees of the forest.
+    islands: Vec<u32>,
+    /// The islands of the contacts as they were found.
+    island_of: Vec<u32>,
+}
+
+/// What contacts do to a substep.
+pub(crate) struct Push<'a> {
+    /// The contacts, as they were sorted.
+    pub(crate) lists: &'a [&'a [PairContact]],
+    pub(crate) obstacles: &'a [ColliderOverSubstep],
+    /// In m.
+    pub(crate) thickness: f64,
+    /// How far a pair that began too near is lifted at most, in m.
+    pub(crate) lift: f64,
+}
+
+impl Islands {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.sources.is_empty()
+    }
+
+    /// The vertices that may have been moved.
+    pub(crate) fn touched(&self) -> &[u32] {
+        &self.touched
+    }
+
+    /// Forgets all contacts, and that anything was lifted.
+    pub(crate) fn forget(&mut self, lifts: &mut [Vec3<f64>]) {
+        self.sources.clear();
+        self.touched.clear();
+        for vertex in self.found.drain(..) {
+            self.places[vertex as usize] = NONE;
+            // Nothing else was lifted.
+            lifts[vertex as usize] = Vec3::ZERO;
+        }
+    }
+
+    /// Sorts the contacts of some lists into islands; the free vertices have an inverse mass `w`, in 1/kg.
+    pub(crate) fn sort(&mut self, lists: &[&[PairContact]], w: &[f64]) {
+        self.places.resize(w.len(), NONE);
+        self.forest.clear();
+        self.island_of.clear();
+        for contact in lists.iter().copied().flatten() {
+            let mut first = NONE;
+            for vertex in contact.vertices.into_iter().filter(|&vertex| w[vertex as usize] > 0.0) {
+                let place = self.place(vertex);
+                first = if first == NONE { place } else { self.join(first, place) };
+            }
+            // For now, a place in it.
+            self.island_of.push(first);
+        }
+        // Islands in the order of their first contact.
+        self.islands.clear();
+        self.islands.resize(self.forest.len(), NONE);
+        self.starts.clear();
+        for contact in 0..self.island_of.len() {
+            // A contact of nothing that moves does nothing.
+            if self.island_of[contact] == NONE {
+                continue;
+            }
+            let root = self.root(self.island_of[contact]) as usize;
+            if self.islands[root] == NONE {
+                self.islands[root] = self.starts.len() as u32;
+                self.starts.push([0; 2]);
+            }
+            self.island_of[contact] = self.islands[root];
+            self.starts[self.islands[root] as usize][0] += 1;
+        }
+        for place in 0..self.forest.len() as u32 {
+            let root = self.root(place);
+            let island = self.islands[root as usize];
+            self.islands[place as usize] = island;
+            self.starts[island as usize][1] += 1;
+        }
+        self.spread(lists);
+    }
+
+    /// Sorts contacts and vertices by their islands, whose sizes are known.
+    fn spread(&mut self, lists: &[&[PairContact]]) {
+        let mut ends = [0; 2];
+        for start in &mut self.starts {
+            let sizes = std::mem::replace(start, ends);
+            ends = [ends[0] + sizes[0], ends[1] + sizes[1]];
+        }
+        self.sources.resize(ends[0], [NONE; 2]);
+        self.touched.resize(ends[1], NONE);
+        // What is put down moves the start of its island on, to that of the next in the end.
+        let sources = (0..).zip(lists).flat_map(|(list, contacts)| (0..contacts.len() as u32).map(move |i| [list, i]));
+        for (source, &island) in sources.zip(&self.island_of).filter(|(_, island)| **island != NONE) {
+            let next = &mut self.starts[island as usize][0];
+            self.sources[*next] = source;
+            *next += 1;
+        }
+        for (&vertex, &island) in self.found.iter().zip(&self.islands) {
+            let next = &mut self.starts[island as usize][1];
+            self.touched[*next] = vertex;
+            *next += 1;
+        }
+        self.starts.insert(0, [0; 2]);
+    }
+
+    fn place(&mut self, vertex: u32) -> u32 {
+        let place = &mut self.places[vertex as usize];
+        if *place == NONE {
+            *place = self.found.len() as u32;
+            self.found.push(vertex);
+            self.forest.push(*place);
+        }
+        *place
+    }
+
+    /// The root of a tree; what leads to it is made shorter.
+    fn root(&mut self, mut place: u32) -> u32 {
+        while self.forest[place as usize] != place {
+            let above = self.forest[place as usize];
+            self.forest[place as usize] = self.forest[above as usize];
+            place = above;
+        }
+        place
+    }
+
+    /// Joins two trees; the root of both.
+    fn join(&mut self, a: u32, b: u32) -> u32 {
+        let (a, b) = (self.root(a), self.root(b));
+        // The older one remains.
+        self.forest[a.max(b) as usize] = a.min(b);
+        a.min(b)
+    }
+
+    /// Pushes the vertices of all contacts apart, from `end`, in m; `lifts`, in m, are what was lifted of where they were.
+    pub(crate) fn push(
+        &mut self,
+        context: &Context<'_>,
+        push: &Push<'_>,
+        end: &mut [Vec3<f64>],
+        lifts: &mut [Vec3<f64>],
+    ) {
+        let (sources, touched, starts, count) = (&self.sources, &self.touched, &self.starts, self.sources.len());
+        self.contacts.resize(count, PairContact::default());
+        // SAFETY: an island is of one worker; no other gets or sets the vertices that it moves, and nobody sets the others.
+        let (contacts, end, lifts) = unsafe { (Shared::new(&mut self.contacts), Shared::new(end), Shared::new(lifts)) };
+        context.team.run(if count < FEW { 1 } else { context.threads }, |worker| {
+            let mut supports = Supports::default();
+            // Islands whose first contact is in the worker's share of all contacts.
+            let share = worker.share_from(0, 0..count);
+            let [from, to] = [share.start, share.end].map(|cut| starts.partition_point(|start| start[0] < cut));
+            for (start, next) in starts[from..to].iter().zip(&starts[from + 1..]) {
+                // SAFETY: islands have no contact in common.
+                let contacts = unsafe { contacts.part(start[0]..next[0]) };
+                for (contact, &[list, i]) in contacts.iter_mut().zip(&sources[start[0]..next[0]]) {
+                    *contact = push.lists[list as usize][i as usize];
+                }
+                let touched = &touched[start[1]..next[1]];
+                contacts.iter().for_each(|contact| contact.lift(&lifts, push.lift));
+                for vertex in touched.iter().map(|&vertex| vertex as usize) {
+                    end.set(vertex, end.get(vertex) + lifts.get(vertex));
+                }
+                contacts.iter_mut().for_each(|contact| contact.start_from(&lifts));
+                supports.find(touched, push, &end);
+                for _ in 0..SWEEPS {
+                    contacts.iter_mut().for_each(|contact| contact.project(&end));
+                    supports.keep_out(push, &end);
+                }
+            }
+        });
+    }
+
+    /// The same in a tangle, which may move every vertex: all of them count as touched. The rest is as for [`Untangle::lift`].
+    pub(crate) fn push_tangled(
+        &mut self,
+        untangle: &Untangle,
+        push: &Push<'_>,
+        (w, edge, step): (&[f64], f64, f64),
+        start: &[Vec3<f64>],
+        end: &mut [Vec3<f64>],
+        lifts: &mut [Vec3<f64>],
+    ) {
+        let Self { contacts, sources, touched, .. } = self;
+        contacts.clear();
+        contacts.extend(sources.iter().map(|&[list, i]| push.lists[list as usize][i as usize]));
+        contacts.iter().for_each(|contact| contact.lift(&alone(lifts), push.lift));
+        untangle.lift(w, lifts, edge, step);
+        end.iter_mut().zip(&*lifts).for_each(|(x, lift)| *x += *lift);
+        contacts.iter_mut().for_each(|contact| contact.start_from(&alone(lifts)));
+        let mut supports = Supports::default();
+        supports.find(touched, push, &alone(end));
+        touched.clear();
+        touched.extend((0..w.len() as u32).filter(|&vertex| w[vertex as usize] > 0.0));
+        for _ in 0..SWEEPS {
+            contacts.iter_mut().for_each(|contact| contact.project(&alone(end)));
+            untangle.stop(w, start, lifts, end);
+            supports.keep_out(push, &alone(end));
+        }
+    }
+}
+
+/// A slice for this thread alone.
+fn alone<T: Copy>(items: &mut [T]) -> Shared<'_, T> {
+    // SAFETY: it is borrowed as long, and not handed on to others here.
+    unsafe { Shared::new(items) }
+}
+
+/// Vertices in contact with cloth that lie on bodies as well: each with an obstacle, and the least distance that it keeps from it, in m.
+#[derive(Default)]
+struct Supports(Vec<(u32, u32, f64)>);
+
+impl Supports {
+    /// Those at `x` that are near an obstacle: a few sweeps take nothing farther than that.
+    fn find(&mut self, touched: &[u32], push: &Push<'_>, x: &Shared<'_, Vec3<f64>>) {
+        self.0.clear();
+        for &vertex in touched {
+            for (index, obstacle) in push.obstacles.iter().enumerate() {
+                if let Some(probe) = obstacle.after.probe_within(x.get(vertex as usize), 2.0 * push.thickness) {
+                    self.0.push((vertex, index as u32, probe.distance.min(push.thickness)));
+                }
+            }
+        }
+    }
+
+    /// Takes them out again: no deeper in than they were, unless they keep the thickness.
+    fn keep_out(&self, push: &Push<'_>, x: &Shared<'_, Vec3<f64>>) {
+        for &(vertex, index, least) in &self.0 {
+            let y = x.get(vertex as usize);
+            if let Some(now) = push.obstacles[index as usize].after.probe_within(y, least) {
+                x.set(vertex as usize, y + now.normal * (least - now.distance).max(0.0));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Contacts of these vertices.
+    fn contacts(all: &[[u32; 4]]) -> Vec<PairContact> {
+        let of = |vertices: &[u32; 4]| {
+            let mut contact = PairContact::default();
+            contact.vertices = *vertices;
+            contact
+        };
+        all.iter().map(of).collect()
+    }
+
+    /// The island of each contact by definition: contacts that lead to each other over free vertices. None for those without.
+    fn by_spreading(all: &[[u32; 4]], is_free: impl Fn(u32) -> bool) -> Vec<Option<usize>> {
+        let mut islands: Vec<Option<usize>> =
+            (0..all.len()).map(|i| all[i].iter().any(|&v| is_free(v)).then_some(i)).collect();
+        for _ in 0..all.len() {
+            for (i, j) in (0..all.len()).flat_map(|i| (0..all.len()).map(move |j| (i, j))) {
+                if all[i].iter().any(|&v| is_free(v) && all[j].contains(&v)) {
+                    islands[i] = islands[i].min(islands[j]);
+                }
+            }
+        }
+        islands
+    }
+
+    proptest! {
+        #[test]
+        fn islands_are_what_free_vertices_join(
+            all in prop::collection::vec([0_u32..60, 0_u32..60, 0_u32..60, 0_u32..60], 0..24),
+            cut in 0_usize..24,
+            fixed in prop::collection::vec(any::<bool>(), 60),
+        ) {
+            let found = contacts(&all);
+            let (first, second) = found.split_at(cut.min(found.len()));
+            let w: Vec<f64> = fixed.iter().map(|&is_fixed| if is_fixed { 0.0 } else { 2.0 }).collect();
+            let (mut islands, mut lifts) = (Islands::default(), vec![Vec3::ZERO; 60]);
+            // The second time in what the first has left.
+            for _ in 0..2 {
+                islands.forget(&mut lifts);
+                islands.sort(&[first, &[], second], &w);
+            }
+            let expected = by_spreading(&all, |v| !fixed[v as usize]);
+            let mut roots: Vec<usize> = expected.iter().flatten().copied().collect();
+            roots.sort_unstable();
+            roots.dedup();
+            prop_assert_eq!(islands.starts.len(), roots.len() + 1);
+            for (root, ends) in roots.iter().zip(islands.starts.windows(2)) {
+                let own = (0..all.len()).filter(|&i| expected[i] == Some(*root));
+                let sources: Vec<usize> = islands.sources[ends[0][0]..ends[1][0]]
+                    .iter()
+                    .map(|&[list, i]| i as usize + if list == 2 { first.len() } else { 0 })
+                    .collect();
+                prop_assert_eq!(&sources, &own.clone().collect::<Vec<_>>(), "as they were found");
+                let mut vertices: Vec<u32> = own.flat_map(|i| all[i]).filter(|&v| !fixed[v as usize]).collect();
+                vertices.sort_unstable();
+                vertices.dedup();
+                let mut touched = islands.touched[ends[0][1]..ends[1][1]].to_vec();
+                touched.sort_unstable();
+                prop_assert_eq!(touched, vertices);
+            }
+        }
+    }
+}

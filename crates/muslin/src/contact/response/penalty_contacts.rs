@@ -1,0 +1,116 @@
+//! Contact as a potential, for the solvers that minimise: the bodies that a vertex touches, each as a [`PenaltyContact`].
+//!
+//! ```text
+//! Φ(x) + Σ ψ(xᵢ)        over vertices and bodies; ψ with k = 100 m/h² and the normal force N of the last iteration
+//! ```
+//!
+//! N, its direction too, is fixed while an iteration runs, so there is one function that falls. A vertex that was pressed in
+//! the last iteration keeps its friction for this one even if it has left the surface: otherwise ψ would jump by μN times the slip where it touches again:
+//! a search for less energy would refuse to let it, or throw it out and end there.
+//!
+//! What depth is left at the end of a substep is projected by the frame ([`stepped`](crate::solver::substep_loop)).
+
+use crate::contact::collider::kinematics::ColliderOverSubstep;
+use crate::contact::response::penalty;
+use crate::contact::response::penalty::{PenaltyContact, PenaltyForce};
+use crate::math::Vec3;
+use crate::solver::substep_loop::Substep;
+
+/// Stiffness of contact as a multiple of m/h²: a vertex at rest sinks in by g h²/100, a fraction of a usual thickness.
+const CONTACT_STIFFNESS: f64 = 100.0;
+
+/// The bodies of a substep.
+#[derive(Clone, Copy)]
+pub(crate) struct PenaltyContacts<'a> {
+    obstacles: &'a [ColliderOverSubstep],
+    /// In m.
+    thickness: f64,
+    /// h, in s.
+    step: f64,
+    /// [`PenaltyContact::is_searched`].
+    is_searched: bool,
+}
+
+impl<'a> PenaltyContacts<'a> {
+    /// For a solver that steps all vertices at once, with a line search or without.
+    pub(crate) fn new(substep: &Substep<'a>, is_searched: bool) -> Self {
+        let Substep { obstacles, model, step, .. } = *substep;
+        Self { obstacles, thickness: model.thickness, step, is_searched }
+    }
+
+    /// For a solver that moves one vertex at a time, and each only downhill.
+    pub(crate) fn of_single_vertices(substep: &Substep<'a>) -> Self {
+        Self::new(substep, false)
+    }
+
+    /// k of the penalty contact of a vertex with an inertia of m/h², in N/m.
+    pub(crate) fn stiffness(inertia: f64) -> f64 {
+        CONTACT_STIFFNESS * inertia
+    }
+
+    /// Whether there is no body.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.obstacles.is_empty()
+    }
+
+    /// Where contact alone would have a vertex that goes to `y`, with friction: the minimum of its inertia and its penalty contacts.
+    ///
+    /// The projection, less the part that the penalty contact gives way.
+    pub(crate) fn rest(&self, y: Vec3<f64>, previous: Vec3<f64>) -> Vec3<f64> {
+        const PART: f64 = CONTACT_STIFFNESS / (CONTACT_STIFFNESS + 1.0);
+        self.obstacles.iter().fold(y, |x, obstacle| {
+            let touch = obstacle.touch(x, || previous, self.thickness, self.step);
+            touch.map_or(x, |touch| {
+                let (moved, lifted) = penalty::project(&touch, x, previous);
+                x + ((moved - x) - (lifted - previous)) * PART
+            })
+        })
+    }
+
+    /// The normal force, in N, that each body would press on a vertex with if the vertex came to `y` alone.
+    ///
+    /// Along the normal, inertia and penalty contact are two springs in a row: the penalty contact gives way by 1/(1 + k η²/m) of the depth.
+    pub(crate) fn each_guess(
+        &self,
+        vertex: usize,
+        inertia: f64,
+        (y, previous): (Vec3<f64>, Vec3<f64>),
+        mut visit: impl FnMut(usize, Vec3<f64>),
+    ) {
+        self.each_press(
+            vertex,
+            inertia,
+            (y, previous),
+            |_| Vec3::ZERO,
+            |slot, press| {
+                visit(slot, press.normal_force * (1.0 / (1.0 + CONTACT_STIFFNESS)));
+            },
+        );
+    }
+
+    /// The contact of a vertex with each body that presses on it, or did in the last iteration.
+    ///
+    /// `inertia` is m/h², in N/m; `normal_force` tells the N of a slot, in N, and `visit` is told the slot and its potential. A
+    /// slot is vertex × bodies + body. Slots that are not visited had no normal force and have none.
+    #[inline]
+    pub(crate) fn each_press(
+        &self,
+        vertex: usize,
+        inertia: f64,
+        (x, previous): (Vec3<f64>, Vec3<f64>),
+        normal_force: impl Fn(usize) -> Vec3<f64>,
+        mut visit: impl FnMut(usize, PenaltyForce),
+    ) {
+        for (body, obstacle) in self.obstacles.iter().enumerate() {
+            let slot = vertex * self.obstacles.len() + body;
+            let normal_force = normal_force(slot);
+            let touch = obstacle.touch(x, || previous, self.thickness, self.step);
+            let pressed = || (normal_force != Vec3::ZERO).then(|| obstacle.graze(x, self.step));
+            if let Some(touch) = touch.or_else(pressed) {
+                let penalty_contact =
+                    PenaltyContact { stiffness: Self::stiffness(inertia), normal_force, is_searched: self.is_searched };
+                visit(slot, penalty_contact.press(&touch, x, previous));
+            }
+        }
+    }
+}

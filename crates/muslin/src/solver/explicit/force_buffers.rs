@@ -1,0 +1,396 @@
+//! The forces of all elements of a batch in single precision, for a solver that moves each vertex once in a substep.
+//!
+//! ```text
+//! Σᵢ fᵢ = 0        an energy does not change when all moves together, so f₀ = −Σ fᵢ, i > 0
+//! ```
+//!
+//! Two passes: the elements write what they do to their vertices but the first, one element after the other; then each vertex adds up
+//! what is written for it, and takes away all that is written by the elements whose first vertex it is. So elements need no colours and stand in
+//! the order of their first vertices: a pass goes through memory once, where a sweep colour by colour goes through it once a colour.
+//! And the sums do not depend on the number of threads.
+//!
+//! An element is seen from its first vertex, positions and velocities alike: differences are taken before numbers are laid side by
+//! side, which costs more than the formula of a spring does.
+#![allow(unsafe_code, reason = "skips bounds checks that the constructor made once; they cost a tenth of a pass")]
+
+use std::ops::Range;
+
+use crate::energy::{Batch, Constraint, Energy};
+#[cfg(target_arch = "x86_64")]
+use crate::math::F32x8;
+use crate::math::{F32x4, Scalar, Vec3, array};
+use crate::parallel::{Shared, Spot, Worker};
+use crate::solver::explicit::stiffness_matrix::StiffnessMatrix;
+use crate::solver::position_based::particle::{Bundled, Differences, Moving, Particle};
+use crate::solver::position_based::sweep::{arm, arm_of_bundle, place_bundle};
+
+/// The vertices as forces see them.
+pub struct Vertices<'a> {
+    /// Displacements since the start of the frame, in m (see [`Sweep`](crate::solver::position_based::sweep::Sweep)), and velocities, in m/s.
+    pub(crate) motion: Shared<'a, Moving>,
+    /// Where the vertices were at the start of the frame, in m.
+    pub(crate) origins: &'a [Vec3<f64>],
+    /// The arms of the full bundles of all streams.
+    pub(crate) rest_offsets: Shared<'a, f32>,
+}
+
+/// The forces of a batch, with its model erased.
+pub trait Forces: Send + Sync {
+    /// How many numbers the rest offsets take.
+    fn arm_count(&self) -> usize;
+    /// Measures the rest offsets at the start of a frame; those of this stream begin at `first`.
+    fn place(&self, worker: &Worker<'_>, vertices: &Vertices<'_>, first: usize);
+    /// Writes ∂E/∂x and damping, in N, for the elements of this worker's share; [`Rows`] has what they mean.
+    fn write(&self, worker: &Worker<'_>, vertices: &Vertices<'_>, first_arm: usize, forces: &Shared<'_, Particle<f32>>);
+}
+
+/// What a solver asks of every term.
+pub trait ForceFlow {
+    /// Its forces, written from the place `first` on, in the widest registers or not, and who feels them.
+    fn stream(&self, first: u32, is_wide: bool) -> (Box<dyn Forces>, Rows);
+}
+
+/// The place of a force that is never written and stays zero.
+pub(crate) const NONE: u32 = 0;
+
+/// Which of the written forces each vertex feels.
+pub struct Rows {
+    /// Where the pairs of each vertex begin, and where the last end.
+    starts: Vec<u32>,
+    /// A force that counts for the vertex, and one that counts against it; each of a place below `end`.
+    ///
+    /// In pairs, since on a mesh most vertices have as many of the one as of the other, and one loop costs less than two.
+    pairs: Vec<[Spot<Particle<f32>>; 2]>,
+    /// Past the last place.
+    end: u32,
+}
+
+impl Rows {
+    /// For elements in the order of their first vertices that write N − 1 forces each, from `first` on.
+    fn new<const N: usize>(stencils: &[[u32; N]], vertex_count: usize, first: u32) -> Self {
+        let mut sides = vec![[Vec::new(), Vec::new()]; vertex_count];
+        let mut end = first;
+        for stencil in stencils {
+            for &v in &stencil[1..] {
+                sides[v as usize][0].push(end);
+                sides[stencil[0] as usize][1].push(end);
+                end += 1;
+            }
+        }
+        let (mut starts, mut pairs) = (vec![0], Vec::new());
+        for [on, against] in &sides {
+            let place = |side: &[u32], i: usize| side.get(i).copied().unwrap_or(NONE);
+            pairs.extend((0..on.len().max(against.len())).map(|i| [place(on, i), place(against, i)].map(Spot::new)));
+            starts.push(pairs.len() as u32);
+        }
+        Self { starts, pairs, end }
+    }
+
+    /// For one force on each of some vertices, from `first` on.
+    pub(crate) fn of_vertices(vertices: &Range<usize>, vertex_count: usize, first: u32) -> Self {
+        let before = |v: usize| (v.clamp(vertices.start, vertices.end) - vertices.start) as u32;
+        let end = first + vertices.len() as u32;
+        let starts = (0..=vertex_count).map(before).collect();
+        Self { starts, pairs: (first..end).map(|place| [place, NONE].map(Spot::new)).collect(), end }
+    }
+
+    /// The place after the last.
+    pub(crate) fn end(&self) -> u32 {
+        self.end
+    }
+
+    /// The sums of what is written.
+    pub(crate) fn over<'a>(&'a self, forces: &Shared<'a, Particle<f32>>) -> Sums<'a> {
+        assert!(forces.len() >= self.end.max(NONE + 1) as usize, "fewer forces than places");
+        Sums { starts: &self.starts, pairs: &self.pairs, forces: *forces }
+    }
+}
+
+/// The forces on the vertices, added up where they are asked for.
+#[derive(Clone, Copy)]
+pub(crate) struct Sums<'a> {
+    starts: &'a [u32],
+    pairs: &'a [[Spot<Particle<f32>>; 2]],
+    forces: Shared<'a, Particle<f32>>,
+}
+
+impl Sums<'_> {
+    /// ∂E/∂x of a vertex, in N.
+    #[inline(always)]
+    pub(crate) fn at(&self, vertex: usize) -> F32x4 {
+        // SAFETY: every place is below `end`, by the constructors of `Rows`, and there are as many forces, by `over`.
+        let force = |place| unsafe { self.forces.get_at(place) }.four();
+        let Some(&[start, end]) = self.starts[vertex..].first_chunk() else { return F32x4::ZERO };
+        // SAFETY: starts rise from 0 to the number of pairs, by the constructors of `Rows`.
+        let pairs = unsafe { self.pairs.get_unchecked(start as usize..end as usize) };
+        let (mut on, mut against) = (F32x4::ZERO, F32x4::ZERO);
+        for pair in pairs {
+            on += force(pair[0]);
+            against += force(pair[1]);
+        }
+        on - against
+    }
+}
+
+/// The elements of a batch in the order of their first vertices, as many at a time as `S` has lanes.
+struct ForceBuffers<E: Energy<N>, S: Scalar, const N: usize> {
+    stencils: Vec<[u32; N]>,
+    /// The same, each of an index below the number of vertices.
+    spots: Vec<[Spot<Moving>; N]>,
+    /// The first element writes from here on.
+    first: usize,
+    /// Several elements at a time, with 1/α.
+    wide: Vec<(E::Rest<S>, S)>,
+    /// The elements that are left over.
+    rest: Vec<(E::Rest<f32>, f32)>,
+    vertex_count: usize,
+    /// τ, in s.
+    damping: f64,
+}
+
+impl<E: Energy<N>, const N: usize> ForceFlow for Batch<E, N> {
+    fn stream(&self, first: u32, is_wide: bool) -> (Box<dyn Forces>, Rows) {
+        if let Some(quadratic) = StiffnessMatrix::new(self, first) {
+            let rows = quadratic.rows(self.vertex_count());
+            return (Box::new(quadratic), rows);
+        }
+        let mut order: Vec<usize> = (0..self.stencils().len()).collect();
+        order.sort_by_key(|&e| self.stencils()[e]);
+        let stencils: Vec<[u32; N]> = order.iter().map(|&e| self.stencils()[e]).collect();
+        let rows = Rows::new(&stencils, self.vertex_count(), first);
+        #[cfg(target_arch = "x86_64")]
+        if is_wide {
+            return (Box::new(ForceBuffers::<E, F32x8, N>::new(self, &order, stencils, first)), rows);
+        }
+        let _ = is_wide;
+        (Box::new(ForceBuffers::<E, F32x4, N>::new(self, &order, stencils, first)), rows)
+    }
+}
+
+/// The rest data of an element, and 1/α, zero for a rigid one.
+fn cast<E: Energy<N>, const N: usize>(rest: &E::Rest<f64>) -> (E::Rest<f32>, f32) {
+    let rest = E::cast(std::slice::from_ref(rest));
+    // It is a constant of the element, wherever its vertices are.
+    let compliance = E::row(&rest, &[Vec3::ZERO; N]).compliance();
+    (rest, if compliance > 0.0 { 1.0 / compliance } else { 0.0 })
+}
+
+impl<E: Energy<N>, S: Differences, const N: usize> ForceBuffers<E, S, N> {
+    fn new(batch: &Batch<E, N>, order: &[usize], stencils: Vec<[u32; N]>, first: u32) -> Self {
+        let rest: Vec<E::Rest<f64>> = order.iter().map(|&e| batch.rest()[e]).collect();
+        let bundles = rest.chunks_exact(S::LANES);
+        Self {
+            spots: stencils.iter().map(|stencil| stencil.map(Spot::new)).collect(),
+            rest: bundles.remainder().iter().map(cast::<E, N>).collect(),
+            wide: bundles.map(|some| (E::cast(some), S::load_number(|lane| cast::<E, N>(&some[lane]).1))).collect(),
+            stencils,
+            first: first as usize,
+            vertex_count: batch.vertex_count(),
+            damping: batch.damping(),
+        }
+    }
+}
+
+impl<E: Energy<N>, S: Differences, const N: usize> Forces for ForceBuffers<E, S, N> {
+    fn arm_count(&self) -> usize {
+        self.wide.len() * S::LANES * 3 * (N - 1)
+    }
+
+    fn place(&self, worker: &Worker<'_>, vertices: &Vertices<'_>, first: usize) {
+        for bundle in worker.share(0..self.wide.len()) {
+            let stencils = &self.stencils[bundle * S::LANES..][..S::LANES];
+            place_bundle(
+                stencils.iter().copied(),
+                vertices.origins,
+                &vertices.rest_offsets,
+                first + bundle * S::LANES * 3 * (N - 1),
+            );
+        }
+    }
+
+    fn write(
+        &self,
+        worker: &Worker<'_>,
+        vertices: &Vertices<'_>,
+        first_arm: usize,
+        forces: &Shared<'_, Particle<f32>>,
+    ) {
+        assert!(vertices.motion.len() >= self.vertex_count, "a state smaller than its model");
+        assert!(vertices.rest_offsets.len() >= first_arm + self.arm_count(), "fewer rest_offsets than elements");
+        assert!(forces.len() >= self.first + self.stencils.len() * (N - 1), "less room than there are forces");
+        assert!(S::LANES == f32::lanes(worker.is_wide()), "another team than the stream was made for");
+        worker.compiled(
+            #[inline(always)]
+            || self.write_some(worker, vertices, first_arm, forces),
+        );
+    }
+}
+
+impl<E: Energy<N>, S: Differences, const N: usize> ForceBuffers<E, S, N> {
+    /// Writes the forces of this worker's share; `write` has looked at the lengths.
+    #[inline(always)]
+    fn write_some(
+        &self,
+        worker: &Worker<'_>,
+        vertices: &Vertices<'_>,
+        first_arm: usize,
+        forces: &Shared<'_, Particle<f32>>,
+    ) {
+        // Two loops, because the choice inside one costs.
+        if self.damping > 0.0 {
+            self.write_all::<true>(worker, vertices, first_arm, forces);
+        } else {
+            self.write_all::<false>(worker, vertices, first_arm, forces);
+        }
+    }
+
+    #[inline(always)]
+    fn write_all<const DAMPED: bool>(
+        &self,
+        worker: &Worker<'_>,
+        vertices: &Vertices<'_>,
+        first_arm: usize,
+        forces: &Shared<'_, Particle<f32>>,
+    ) {
+        // Copies, which no store can change.
+        let (motion, rest_offsets, forces) = (vertices.motion, vertices.rest_offsets, *forces);
+        let share = worker.share(0..self.wide.len());
+        let mut element = share.start * S::LANES;
+        let mut arm_place = first_arm + element * 3 * (N - 1);
+        let spots = self.spots[element..share.end * S::LANES].chunks_exact(S::LANES);
+        for (rest, spots) in self.wide[share].iter().zip(spots) {
+            // SAFETY: `write` has looked at the lengths.
+            unsafe {
+                let arm = |i: usize| arm_of_bundle(&rest_offsets, arm_place, i);
+                self.write_bundle::<S, DAMPED>(&motion, (element, spots), rest, arm, &forces);
+            }
+            element += S::LANES;
+            arm_place += S::LANES * 3 * (N - 1);
+        }
+        if worker.leads() {
+            for (e, rest) in (self.wide.len() * S::LANES..).zip(&self.rest) {
+                let arm = |i: usize| arm(vertices.origins, &self.stencils[e], i);
+                // SAFETY: as before.
+                unsafe {
+                    self.write_bundle::<f32, DAMPED>(&motion, (e, &self.spots[e..=e]), rest, arm, &forces);
+                }
+            }
+        }
+    }
+
+    /// As many elements as `T` has lanes, from `first` on.
+    ///
+    /// # Safety
+    /// There must be as many vertices and places for forces as the stream has.
+    #[inline(always)]
+    unsafe fn write_bundle<T: Differences, const DAMPED: bool>(
+        &self,
+        motion: &Shared<'_, Moving>,
+        (first, spots): (usize, &[[Spot<Moving>; N]]),
+        (rest, stiffness): &(E::Rest<T>, T),
+        arm: impl Fn(usize) -> Vec3<T>,
+        forces: &Shared<'_, Particle<f32>>,
+    ) {
+        let ends = |lane: usize, i: usize| {
+            // SAFETY: by the caller's promise, and that of the batch for its stencils.
+            let vertex = |i: usize| unsafe { motion.get_at(spots[lane][i]) };
+            [vertex(0), vertex(i)]
+        };
+        let (mut x, mut v) = ([Vec3::ZERO; N], [Vec3::ZERO; N]);
+        for i in 1..N {
+            if DAMPED {
+                [x[i], v[i]] = T::both(|lane| ends(lane, i));
+            } else {
+                x[i] = T::displacement(|lane| ends(lane, i));
+            }
+            x[i] += arm(i);
+        }
+        let force: [Vec3<T>; N] = if DAMPED {
+            // −f = (C + τ Ċ)/α ∇C.
+            let row = E::row(rest, &x);
+            let pull = (row.value() + row.along(&v) * T::from_f64(self.damping)) * *stiffness;
+            array(
+                #[inline(always)]
+                |i| row.pull(i, pull),
+            )
+        } else {
+            E::gradient(rest, &x)
+        };
+        let place = self.first + first * (N - 1);
+        for i in 1..N {
+            T::store(force[i], T::ZERO, |lane, particle| {
+                // SAFETY: by the caller's promise.
+                unsafe { forces.set_unchecked(place + lane * (N - 1) + i - 1, particle) };
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Model;
+    use crate::parallel::Team;
+    use crate::scene::parse;
+    use crate::solver::Instant;
+
+    /// A bent, stretched, moving sheet with terms of two, three and four vertices, and elements that fill no bundle.
+    #[test]
+    fn rows_add_up_to_the_gradient_and_the_drag() {
+        let springs = ("spring", "dihedral");
+        for (stretch, bend) in [springs, ("stvk", "dihedral"), ("spring", "isometric"), ("stvk", "shell")] {
+            let text = format!(
+                "solver.kind = \"explicit\"\n[[cloth]]\ngrid = {{ size = [1, 1], cells = [5, 6] }}\n\
+                 [cloth.material]\ndensity = 0.2\nstretch = {{ model = \"{stretch}\", stiffness = 100.0, damping = 1e-3 }}\n\
+                 bend = {{ model = \"{bend}\", stiffness = 1e-2, damping = 1e-3 }}"
+            );
+            let scene = parse(&text, &[]).scene.unwrap();
+            let model = Model::compile(&scene, &mut |_| Err(String::new())).unwrap().model;
+            let wave = |i: usize, by: f64| libm::sin(by * i as f64);
+            let moves = |size: f64| {
+                let vector = move |i| Vec3::new(wave(i, 1.3), wave(i, 2.1), wave(i, 0.7)) * size;
+                (0..model.masses.len()).map(vector).collect::<Vec<_>>()
+            };
+            let (shifts, v) = (moves(0.02), moves(0.5));
+            let x: Vec<_> = model.initial_positions.iter().zip(&shifts).map(|(x, u)| *x + *u).collect();
+
+            let mut expected = vec![Vec3::ZERO; x.len()];
+            let four = |vector: &Vec3<f64>| Particle::<f32>::vector(vector.cast()).four();
+            let mut motion: Vec<_> = shifts.iter().zip(&v).map(|(u, v)| Moving::new(four(u), four(v))).collect();
+            let (mut first, mut found) = (NONE + 1, vec![Vec3::ZERO; x.len()]);
+            for term in &model.terms {
+                let team = Team::new(2).unwrap();
+                let (stream, rows) = term.stream(first, team.is_wide());
+                first = rows.end();
+                let mut forces = vec![Particle::default(); first as usize];
+                let mut rest_offsets = vec![0.0; stream.arm_count()];
+                // SAFETY: each pass sets what belongs to a share of its elements, and ends before the next begins.
+                let (expected, rest_offsets, shared) =
+                    unsafe { (Shared::new(&mut expected), Shared::new(&mut rest_offsets), Shared::new(&mut forces)) };
+                // SAFETY: these are only read.
+                let motion = unsafe { Shared::new(&mut motion) };
+                let vertices = Vertices { motion, origins: &model.initial_positions, rest_offsets };
+                team.run(2, |worker| {
+                    term.add_gradient(worker, Instant { positions: &x, previous: &x, step: f64::INFINITY }, &expected);
+                    term.add_drag(worker, &x, &v, &expected);
+                    stream.place(worker, &vertices, 0);
+                    worker.barrier();
+                    stream.write(worker, &vertices, 0, &shared);
+                });
+                let sums = rows.over(&shared);
+                for (i, sum) in found.iter_mut().enumerate() {
+                    *sum += Particle::<f32>::from_four(sums.at(i)).xyz().cast();
+                }
+            }
+            let largest = expected.iter().map(|f| f.norm()).fold(0.0, f64::max);
+            assert!(largest > 1.0, "the sheet is strained");
+            for (i, (found, expected)) in found.iter().zip(&expected).enumerate() {
+                // Single precision, and sums of up to a dozen parts.
+                assert!(
+                    (*found - *expected).norm() < 3e-6 * largest,
+                    "{stretch}, {bend}, {i}: {found:?}, {expected:?}"
+                );
+            }
+        }
+    }
+}

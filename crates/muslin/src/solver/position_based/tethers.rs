@@ -1,0 +1,276 @@
+//! Vertices that stay near pins; see `long_range.rs` for what that is good for.
+//!
+//! ```text
+//! ‖xᵢ − xₐ‖ ≤ d          a pinned vertex a, which does not move for it
+//! ```
+//!
+//! The length of an arm b after a displacement u differs from ‖b‖ by (2b·u + u²)/(‖b + u‖ + ‖b‖), which single precision knows to the last digits of u.
+//!
+//! Several vertices stand side by side, with as many tethers each; a last bundle that is not full repeats its first vertex.
+#![allow(unsafe_code, reason = "skips bounds checks that the constructor made once")]
+
+use std::ops::Range;
+
+use crate::math::{Real, Scalar, Vec3};
+use crate::motion::Pose;
+use crate::parallel::{Shared, Spot, Worker};
+use crate::solver::position_based::particle::{Bundle, Bundled, Particle};
+
+/// A vertex that stays near a pin.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Tether {
+    pub(crate) vertex: u32,
+    pub(crate) anchor: u32,
+    /// Of the anchor, an index into [`Model::pins`](crate::model::Model::pins).
+    pub(crate) pin: u32,
+    /// d, in m.
+    pub(crate) length: f64,
+}
+
+/// Many of them.
+pub(crate) struct Tethers<R: Real> {
+    lanes: usize,
+    /// Without those that fill the last bundles.
+    count: usize,
+    /// For each bundle of vertices the rows of its tethers; those of a vertex are pulled in their order.
+    bundles: Vec<Range<u32>>,
+    /// The vertices of the bundles, lane by lane.
+    vertices: Vec<Spot<Particle<f32>>>,
+    /// Of each row, lane by lane: the anchors, their pins, and d, in m.
+    anchors: Vec<Spot<Particle<f32>>>,
+    pins: Vec<u32>,
+    lengths: Vec<f64>,
+    vertex_count: usize,
+    precision: std::marker::PhantomData<R>,
+}
+
+/// Numbers of a lane of a row: b, in m; ‖b‖, in m; ‖b‖ − d, in m.
+const NUMBERS: usize = 5;
+
+impl<R: Bundled> Tethers<R> {
+    /// Those of a vertex follow each other. Side by side for the widest registers, if `is_wide`.
+    pub(crate) fn new(vertex_count: usize, tethers: &[Tether], is_wide: bool) -> Self {
+        let lanes = R::lanes(is_wide);
+        let mut groups: Vec<&[Tether]> = tethers.chunk_by(|a, b| a.vertex == b.vertex).collect();
+        groups.sort_by_key(|group| group.len());
+        let mut all = Self {
+            lanes,
+            count: tethers.len(),
+            bundles: Vec::new(),
+            vertices: Vec::new(),
+            anchors: Vec::new(),
+            pins: Vec::new(),
+            lengths: Vec::new(),
+            vertex_count,
+            precision: std::marker::PhantomData,
+        };
+        for alike in groups.chunk_by(|a, b| a.len() == b.len()) {
+            for bundle in alike.chunks(lanes) {
+                let of = |lane: usize| *bundle.get(lane).unwrap_or(&bundle[0]);
+                let first = all.lengths.len() / lanes;
+                all.vertices.extend((0..lanes).map(|lane| Spot::new(of(lane)[0].vertex)));
+                for row in 0..bundle[0].len() {
+                    all.anchors.extend((0..lanes).map(|lane| Spot::new(of(lane)[row].anchor)));
+                    all.pins.extend((0..lanes).map(|lane| of(lane)[row].pin));
+                    all.lengths.extend((0..lanes).map(|lane| of(lane)[row].length));
+                }
+                all.bundles.push(first as u32..(all.lengths.len() / lanes) as u32);
+            }
+        }
+        let is_in_range = |spot: &Spot<_>| (spot.index() as usize) < vertex_count;
+        assert!(all.vertices.iter().chain(&all.anchors).all(is_in_range), "a vertex that is not there");
+        // The sweep relies on this for memory safety: what one worker moves, no other one moves or is tied to.
+        let mut is_moved = vec![false; vertex_count];
+        let moved = groups.iter().map(|group| group[0].vertex as usize);
+        moved.for_each(|v| assert!(!std::mem::replace(&mut is_moved[v], true), "tethers of a vertex in two places"));
+        assert!(tethers.iter().all(|tether| !is_moved[tether.anchor as usize]), "an anchor that is tied itself");
+        all
+    }
+
+    /// Whether they are side by side as a team wants them.
+    pub(crate) fn is_for(&self, is_wide: bool) -> bool {
+        self.lanes == R::lanes(is_wide)
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Numbers that [`place`](Self::place) sets.
+    pub(crate) fn arm_count(&self) -> usize {
+        self.lengths.len() * NUMBERS
+    }
+
+    /// Measures them at the start of a frame.
+    pub(crate) fn place(&self, worker: &Worker<'_>, origins: &[Vec3<f64>], rest_offsets: &Shared<'_, R>) {
+        for bundle in worker.share(0..self.bundles.len()) {
+            for row in self.bundles[bundle].clone().map(|row| row as usize) {
+                for lane in 0..self.lanes {
+                    let slot = row * self.lanes + lane;
+                    let [vertex, anchor] = [self.vertices[bundle * self.lanes + lane], self.anchors[slot]];
+                    let arm = origins[vertex.index() as usize] - origins[anchor.index() as usize];
+                    let length = arm.norm();
+                    let numbers = [arm.x, arm.y, arm.z, length, length - self.lengths[slot]];
+                    for (part, number) in numbers.into_iter().enumerate() {
+                        rest_offsets.set((row * NUMBERS + part) * self.lanes + lane, R::from_f64(number));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Pulls every vertex back to where its tethers let it be; ends with the team at a barrier.
+    pub(crate) fn pull(
+        &self,
+        worker: &Worker<'_>,
+        particles: &Shared<'_, Particle<R>>,
+        pin_poses: &[Option<Pose>],
+        rest_offsets: &Shared<'_, R>,
+    ) {
+        assert!(particles.len() >= self.vertex_count, "a state smaller than its model");
+        assert!(rest_offsets.len() >= self.arm_count(), "fewer rest_offsets than tethers");
+        let share = worker.share(0..self.bundles.len());
+        // SAFETY: checked.
+        unsafe { self.pull_some(share, particles, pin_poses, rest_offsets) };
+        worker.barrier();
+    }
+
+    /// # Safety
+    /// There must be as many particles and arms as the tethers want.
+    #[inline(always)]
+    unsafe fn pull_some(
+        &self,
+        bundles: Range<usize>,
+        particles: &Shared<'_, Particle<R>>,
+        pin_poses: &[Option<Pose>],
+        rest_offsets: &Shared<'_, R>,
+    ) {
+        #[cfg(target_arch = "x86_64")]
+        if R::HAS_WIDER && self.lanes == R::Widest::LANES {
+            return R::Widest::compiled(
+                #[inline(always)]
+                // SAFETY: by the caller's promise.
+                || unsafe { self.pull_by::<R::Widest>(bundles, *particles, pin_poses, *rest_offsets) },
+            );
+        }
+        // SAFETY: by the caller's promise.
+        unsafe { self.pull_by::<R::Wide>(bundles, *particles, pin_poses, *rest_offsets) }
+    }
+
+    #[inline(always)]
+    unsafe fn pull_by<S: Bundle<R>>(
+        &self,
+        bundles: Range<usize>,
+        particles: Shared<'_, Particle<R>>,
+        pin_poses: &[Option<Pose>],
+        rest_offsets: Shared<'_, R>,
+    ) {
+        let is_all_pinned = pin_poses.iter().all(Option::is_some);
+        for bundle in bundles {
+            let vertices = &self.vertices[bundle * S::LANES..][..S::LANES];
+            // SAFETY: the constructor has checked the vertices, and the caller the lengths.
+            let (start, w) = S::load(|lane| unsafe { particles.get_at(vertices[lane]) });
+            let (mut u, mut is_pulled) = (start, false);
+            for row in self.bundles[bundle].clone().map(|row| row as usize) {
+                let anchors = &self.anchors[row * S::LANES..][..S::LANES];
+                // SAFETY: as before.
+                let (anchor, _) = S::load(|lane| unsafe { particles.get_at(anchors[lane]) });
+                // SAFETY: as before.
+                let part = |part: usize| unsafe { S::read(&rest_offsets, (row * NUMBERS + part) * S::LANES) };
+                let arm = RestOffset { arm: Vec3::new(part(0), part(1), part(2)), length: part(3), excess: part(4) };
+                let Some(mut pull) = arm.pull(u - anchor) else { continue };
+                if !is_all_pinned {
+                    let pins = &self.pins[row * S::LANES..][..S::LANES];
+                    let holds = |lane: usize| pin_poses.get(pins[lane] as usize).is_some_and(Option::is_some);
+                    let holds = S::load_number(|lane| if holds(lane) { R::ONE } else { R::ZERO });
+                    pull = Vec3::select(holds.greater(S::ZERO), pull, Vec3::ZERO);
+                }
+                u -= pull;
+                is_pulled = true;
+            }
+            if is_pulled {
+                let u = Vec3::select(w.greater(S::ZERO), u, start);
+                S::store(u, w, |lane, particle| {
+                    // SAFETY: as before.
+                    unsafe { particles.set_at(vertices[lane], particle) };
+                });
+            }
+        }
+    }
+}
+
+/// A tether during a frame.
+#[derive(Clone, Copy, Debug)]
+struct RestOffset<S> {
+    /// b, from the anchor to the vertex at the start of the frame, in m.
+    arm: Vec3<S>,
+    /// ‖b‖, in m.
+    length: S,
+    /// ‖b‖ − d, in m.
+    excess: S,
+}
+
+impl<S: Scalar> RestOffset<S> {
+    /// What has to be taken from a displacement `u` of the vertex from its anchor; `None` where it is nothing in any lane.
+    #[inline(always)]
+    fn pull(&self, u: Vec3<S>) -> Option<Vec3<S>> {
+        let along = self.arm.dot(u);
+        let change = along + along + u.norm_squared();
+        // The new length is shorter than allowed where even its square to the first order is.
+        let free = -(self.excess + self.excess) * self.length;
+        if !S::is_any(change.greater(free)) {
+            return None;
+        }
+        let line = self.arm + u;
+        let length = line.norm();
+        let excess = self.excess + change / (length + self.length);
+        // What is not pulled keeps its bits, a minus before a zero too.
+        Some(Vec3::select(excess.greater(S::ZERO), line * (excess / length), Vec3::ZERO))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_vertex_that_is_too_far_is_pulled_to_its_length() {
+        let b = Vec3::new(0.6, 0.0, 0.8);
+        let arm = RestOffset { arm: b, length: 1.0, excess: 1.0 - 1.5 };
+        assert!(arm.pull(b * 0.4).is_none(), "it is 1.4 away");
+        let left = b * 2.0 - arm.pull(b).expect("it is 2 away");
+        assert!((left.norm() - 1.5_f64).abs() < 1e-15, "{left:?}");
+    }
+
+    #[test]
+    fn it_does_not_matter_how_many_stand_side_by_side() {
+        let tether = |vertex, anchor, length| Tether { vertex, anchor, pin: anchor, length };
+        let tethers: Vec<Tether> =
+            (2..25).flat_map(|v| (0..2).map(move |a| tether(v, a, 0.5 + 0.01 * f64::from(v)))).collect();
+        let start = |v: usize| Vec3::new((v * 7 % 11) as f32 * 0.1, (v * 5 % 13) as f32 * 0.1, 0.3);
+        let after = |poses: &[Option<Pose>]| {
+            [false, true].map(|is_wide| {
+                let team = if is_wide { crate::parallel::Team::solo() } else { crate::parallel::Team::solo().narrow() };
+                let all = Tethers::<f32>::new(25, &tethers, team.is_wide());
+                let origins = vec![Vec3::ZERO; 25];
+                let mut rest_offsets = vec![0.0_f32; all.arm_count()];
+                let mut particles: Vec<_> =
+                    (0..25).map(|v| Particle::new(start(v), if v < 2 { 0.0 } else { 1.0 })).collect();
+                // SAFETY: one worker.
+                let (shared, rest_offsets) = unsafe { (Shared::new(&mut particles), Shared::new(&mut rest_offsets)) };
+                team.run(1, |worker| {
+                    all.place(worker, &origins, &rest_offsets);
+                    all.pull(worker, &shared, poses, &rest_offsets);
+                });
+                particles.iter().map(|p| p.xyz().to_array().map(f32::to_bits)).collect::<Vec<_>>()
+            })
+        };
+        let still = crate::motion::Motion::new(&crate::scene::Path::still(), Vec3::ZERO).pose(0.0);
+        let [narrow, wide] = after(&[Some(still), Some(still)]);
+        assert_eq!(narrow, wide);
+        let [narrow, wide] = after(&[None, None]);
+        assert_eq!(narrow, wide);
+        assert!((0..25).all(|v| narrow[v] == start(v).to_array().map(f32::to_bits)), "released pins hold nothing");
+    }
+}

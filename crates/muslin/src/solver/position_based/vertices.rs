@@ -1,0 +1,372 @@
+//! The vertices of a frame in the solver's precision, for `pbd`, `xpbd` and `explicit`: loaded, kept from other cloth, stored.
+//!
+//! Positions are displacements since the start of the frame; see [`Sweep`](crate::solver::position_based::sweep::Sweep) for why.
+#![allow(unsafe_code, reason = "opens the particle arrays to the team; see `Arrays::open`")]
+
+use std::ops::Range;
+use std::sync::atomic::{self, AtomicUsize};
+
+use crate::contact::collider::kinematics::Kinematics;
+use crate::contact::resolve::stats::ContactStats;
+use crate::contact::resolve::{ContactResolution, Ends};
+use crate::force::Push;
+use crate::math::{Real, Vec3};
+use crate::model::Model;
+use crate::parallel::Shared;
+use crate::solver::position_based::substep::{Arrays, ContactNormal, Substep};
+use crate::solver::{Context, Particle, StepError};
+use crate::state::State;
+
+/// Vertices in contact with cloth from which on threads share them.
+const FEW_TOUCHED: usize = 128;
+
+/// The vertices during a frame, and what is done to them from outside.
+pub(crate) struct Frame<R: Real> {
+    /// Where the vertices are at the start of the frame, in m; the rest is relative to that.
+    pub(crate) origins: Vec<Vec3<f64>>,
+    particles: Vec<Particle<R>>,
+    previous: Vec<Particle<R>>,
+    velocities: Vec<Particle<R>>,
+    pushes: Vec<Push<R>>,
+    /// For each vertex; empty without fine bodies.
+    contact_normals: Vec<ContactNormal>,
+    /// The numbers of the rest offsets of all terms, one after the other, and where each begins.
+    rest_offsets: Vec<R>,
+    pub(crate) first_rest_offsets: Vec<usize>,
+    pub(crate) kinematics: Kinematics,
+    /// For each vertex and each body of the kinematics, the square of how far it has to go in the frame until it can touch that, in m², or less: most
+    /// vertices are nowhere near most bodies.
+    clearances: Vec<R>,
+    /// Where cloth is kept from cloth.
+    resolution: Option<Box<ContactResolution>>,
+    /// Displacements at the start of the substep, as they were stored; empty without contact resolution.
+    kept: Vec<Particle<R>>,
+}
+
+impl<R: Real> Default for Frame<R> {
+    fn default() -> Self {
+        Self {
+            origins: Vec::new(),
+            particles: Vec::new(),
+            previous: Vec::new(),
+            velocities: Vec::new(),
+            pushes: Vec::new(),
+            contact_normals: Vec::new(),
+            rest_offsets: Vec::new(),
+            first_rest_offsets: Vec::new(),
+            kinematics: Kinematics::default(),
+            clearances: Vec::new(),
+            resolution: None,
+            kept: Vec::new(),
+        }
+    }
+}
+
+impl<R: Real> Frame<R> {
+    /// Copies the state into the solver's precision, and asks all paths where they lead in this frame; `rest_offset_counts` has how many
+    /// numbers the rest offsets of each term take.
+    pub(crate) fn load(
+        &mut self,
+        context: &Context<'_>,
+        state: &State,
+        (dt, substeps): (f64, u32),
+        rest_offset_counts: impl Iterator<Item = usize>,
+    ) {
+        let model = context.model;
+        self.load_vertices(context, state);
+        self.pushes.resize(if model.wind.is_some() { model.triangles.len() } else { 0 }, Push::default());
+        let has_fine_bodies = !model.contact_edges.stencils.is_empty();
+        self.contact_normals.resize(if has_fine_bodies { state.positions.len() } else { 0 }, ContactNormal::default());
+        self.first_rest_offsets.clear();
+        let mut rest_offsets = 0;
+        for count in rest_offset_counts {
+            self.first_rest_offsets.push(rest_offsets);
+            rest_offsets += count;
+        }
+        self.rest_offsets.resize(rest_offsets, R::ZERO);
+        self.kinematics.load(model, state.time, dt, substeps);
+        self.measure_clearances(context);
+        if self.resolution.is_none() {
+            self.resolution = ContactResolution::new(model).map(Box::new);
+        }
+        if let Some(resolution) = &mut self.resolution {
+            resolution.begin(model, &state.positions, state.time);
+            self.kept.clone_from(&self.particles);
+        }
+    }
+
+    fn load_vertices(&mut self, context: &Context<'_>, state: &State) {
+        let count = state.positions.len();
+        self.origins.resize(count, Vec3::ZERO);
+        for particles in [&mut self.particles, &mut self.previous, &mut self.velocities] {
+            particles.resize(count, Particle::vector(Vec3::ZERO));
+        }
+        // SAFETY: a worker sets those of its share of the vertices, and gets none.
+        let origins = unsafe { Shared::new(&mut self.origins) };
+        // SAFETY: as above.
+        let [particles, previous, velocities] = unsafe {
+            [Shared::new(&mut self.particles), Shared::new(&mut self.previous), Shared::new(&mut self.velocities)]
+        };
+        context.team.run(sharing(context, count), |worker| {
+            for i in worker.share(0..count) {
+                origins.set(i, state.positions[i]);
+                let particle = Particle::new(Vec3::ZERO, R::from_f64(context.model.inverse_masses[i]));
+                particles.set(i, particle);
+                previous.set(i, particle);
+                velocities.set(i, Particle::vector(state.velocities[i].cast()));
+            }
+        });
+    }
+
+    fn measure_clearances(&mut self, context: &Context<'_>) {
+        let Self { origins, kinematics, clearances, .. } = self;
+        let (bodies, thickness) = (context.model.colliders.len(), context.model.thickness);
+        clearances.resize(origins.len() * bodies, R::ZERO);
+        if bodies == 0 {
+            return;
+        }
+        // SAFETY: a worker sets those of its share of the vertices, and gets none.
+        let clearances = unsafe { Shared::new(clearances) };
+        context.team.run(sharing(context, origins.len()), |worker| {
+            for i in worker.share(0..origins.len()) {
+                for (k, clearance) in kinematics.clearances(origins[i], thickness).enumerate() {
+                    // More than what the square of a displacement is rounded by; what is not a number is no room.
+                    clearances.set(i * bodies + k, R::from_f64(clearance.max(0.0).powi(2) * (1.0 - 1e-5)));
+                }
+            }
+        });
+    }
+
+    /// Whether [`separate`](Self::separate) has to be called after each substep.
+    pub(crate) fn separates(&self) -> bool {
+        self.resolution.is_some()
+    }
+
+    /// Pairs that were pushed apart since the start of the frame, summed over substeps.
+    pub(crate) fn contacts(&self) -> u64 {
+        self.resolution.as_ref().map_or(0, |resolution| resolution.pushed())
+    }
+
+    /// What contact has taken from the motion since the start of the frame.
+    pub(crate) fn contact_stats(&self) -> ContactStats {
+        self.resolution.as_ref().map_or_else(ContactStats::default, |resolution| resolution.contact_stats())
+    }
+
+    /// Keeps cloth from cloth at the end of a substep of `step` seconds, and makes velocities of positions.
+    pub(crate) fn separate(&mut self, context: &Context<'_>, step: f64, substep: usize) -> Result<(), StepError> {
+        let Some(mut resolution) = self.resolution.take() else { return Ok(()) };
+        let outcome = self.separate_with(&mut resolution, context, step, substep);
+        self.resolution = Some(resolution);
+        outcome
+    }
+
+    fn separate_with(
+        &mut self,
+        resolution: &mut ContactResolution,
+        context: &Context<'_>,
+        step: f64,
+        substep: usize,
+    ) -> Result<(), StepError> {
+        resolution.lead(context.model, self.kinematics.time_after(substep));
+        self.set_ends(resolution, context);
+        resolution.push(context, self.kinematics.obstacles(substep), step);
+        if !resolution.touched().is_empty() {
+            self.take_push(resolution, context, step, substep);
+        }
+        if resolution.hold_touched(context)? {
+            self.put_all_back(resolution);
+            for (x, (u, origin)) in resolution.start.iter_mut().zip(self.particles.iter().zip(&self.origins)) {
+                *x = *origin + u.xyz().cast();
+            }
+        } else {
+            // The ends are exactly what is stored.
+            std::mem::swap(&mut resolution.start, &mut resolution.end);
+        }
+        resolution.settle(context.model, self.kinematics.time_after(substep))?;
+        let mut kept = std::mem::take(&mut self.kept);
+        // SAFETY: a worker sets those of its share of the vertices, and gets none.
+        let copies = unsafe { Shared::new(&mut kept) };
+        let (passes, arrays, ..) = self.open(context.model, step);
+        context.team.run(context.threads, |worker| {
+            worker.share(0..copies.len()).for_each(|i| copies.set(i, arrays.particles.get(i)));
+            passes.update(worker, &arrays);
+        });
+        self.kept = kept;
+        Ok(())
+    }
+
+    /// Tells where the vertices end, and their inverse masses.
+    fn set_ends(&self, resolution: &mut ContactResolution, context: &Context<'_>) {
+        let Self { particles, origins, .. } = self;
+        let count = particles.len();
+        resolution.end.resize(count, Vec3::ZERO);
+        resolution.inverse_masses.resize(count, 0.0);
+        // SAFETY: a worker has its share of the vertices.
+        let (ends, masses) = unsafe { (Shared::new(&mut resolution.end), Shared::new(&mut resolution.inverse_masses)) };
+        context.team.run(sharing(context, count), |worker| {
+            let share = worker.share(0..count);
+            // SAFETY: shares are disjoint.
+            let (ends, masses) = unsafe { (ends.part(share.clone()), masses.part(share.clone())) };
+            worker.compiled(
+                #[inline(always)]
+                || {
+                    let all = ends.iter_mut().zip(masses);
+                    for ((y, w), (u, origin)) in all.zip(particles[share.clone()].iter().zip(&origins[share])) {
+                        *y = *origin + u.xyz().cast();
+                        *w = u.inverse_mass().to_f64();
+                    }
+                },
+            );
+        });
+    }
+
+    /// Takes over what contact resolution has pushed and lifted, and keeps that out of the bodies.
+    fn take_push(&mut self, resolution: &mut ContactResolution, context: &Context<'_>, step: f64, substep: usize) {
+        if resolution.is_cut() || !self.contact_normals.is_empty() {
+            self.take_push_anywhere(resolution, context, step, substep);
+            return;
+        }
+        let kinematics = std::mem::take(&mut self.kinematics);
+        let (kept, obstacles) = (std::mem::take(&mut self.kept), kinematics.obstacles(substep));
+        let (passes, arrays, ..) = self.open(context.model, step);
+        let Ends { touched, start, end, lifts } = resolution.ends();
+        // SAFETY: a worker gets and sets those of its share of the touched vertices, each of which is there once.
+        let ends = unsafe { Shared::new(end) };
+        context.team.run(if touched.len() < FEW_TOUCHED { 1 } else { context.threads }, |worker| {
+            for vertex in touched[worker.share(0..touched.len())].iter().map(|&vertex| vertex as usize) {
+                arrays.previous.set(vertex, lifted(arrays.previous.get(vertex), lifts[vertex]));
+                let (particle, way) = (arrays.particles.get(vertex), (&start[vertex], &ends.get(vertex)));
+                arrays.particles.set(vertex, put_back(particle, way, kept[vertex], passes.origins[vertex]));
+                passes.collide_vertex(vertex, &arrays, obstacles);
+                ends.set(vertex, passes.origins[vertex] + arrays.particles.get(vertex).xyz().cast());
+            }
+        });
+        (self.kinematics, self.kept) = (kinematics, kept);
+    }
+
+    /// The same where any vertex may have moved, or may have to.
+    fn take_push_anywhere(
+        &mut self,
+        resolution: &mut ContactResolution,
+        context: &Context<'_>,
+        step: f64,
+        substep: usize,
+    ) {
+        for i in resolution.touched().iter().map(|&vertex| vertex as usize) {
+            self.previous[i] = lifted(self.previous[i], resolution.lifts[i]);
+        }
+        self.put_all_back(resolution);
+        let kinematics = std::mem::take(&mut self.kinematics);
+        let obstacles = kinematics.obstacles(substep);
+        if !obstacles.is_empty() {
+            let (passes, arrays, ..) = self.open(context.model, step);
+            if arrays.contact_normals.is_empty() {
+                resolution
+                    .touched()
+                    .iter()
+                    .for_each(|&vertex| passes.collide_vertex(vertex as usize, &arrays, obstacles));
+            } else {
+                context.team.run(context.threads, |worker| passes.collide(worker, &arrays, obstacles));
+            }
+        }
+        self.kinematics = kinematics;
+        resolution.end_anywhere(|i| self.origins[i] + self.particles[i].xyz().cast());
+    }
+
+    /// Takes over the positions of vertices of cloths that contact resolution has changed.
+    fn put_all_back(&mut self, resolution: &ContactResolution) {
+        for (i, particle) in self.particles.iter_mut().enumerate() {
+            let way = (&resolution.start[i], &resolution.end[i]);
+            *particle = put_back(*particle, way, self.kept[i], self.origins[i]);
+        }
+    }
+
+    /// Opens the arrays to the team, beside what it reads.
+    pub(crate) fn open<'a>(
+        &'a mut self,
+        model: &'a Model,
+        step: f64,
+    ) -> (Substep<'a, R>, Arrays<'a, R>, &'a Kinematics, &'a [usize]) {
+        let Self {
+            origins,
+            particles,
+            previous,
+            velocities,
+            pushes,
+            contact_normals,
+            rest_offsets,
+            first_rest_offsets,
+            kinematics,
+            clearances,
+            ..
+        } = self;
+        let arrays = Arrays::open(particles, previous, velocities, pushes, contact_normals, rest_offsets);
+        (Substep::new(model, origins, clearances, step), arrays, kinematics, first_rest_offsets)
+    }
+
+    /// The first vertex of a range with a number that is not finite.
+    pub(crate) fn non_finite(&self, mut range: Range<usize>) -> Option<usize> {
+        range.find(|&i| !self.particles[i].xyz().is_finite() || !self.velocities[i].xyz().is_finite())
+    }
+
+    /// In m/s.
+    pub(crate) fn velocity(&self, vertex: usize) -> Vec3<f64> {
+        self.velocities[vertex].xyz().cast()
+    }
+
+    /// Copies the vertices back into the state, if all of them are finite.
+    pub(crate) fn store(&self, context: &Context<'_>, state: &mut State, dt: f64) -> Result<(), StepError> {
+        let count = self.particles.len();
+        let first_bad = AtomicUsize::new(count);
+        // SAFETY: a worker sets those of its share of the vertices, and gets none.
+        let [positions, velocities] =
+            unsafe { [Shared::new(&mut state.positions), Shared::new(&mut state.velocities)] };
+        context.team.run(sharing(context, count), |worker| {
+            let share = worker.share(0..count);
+            if let Some(bad) = self.non_finite(share.clone()) {
+                first_bad.fetch_min(bad, atomic::Ordering::Relaxed);
+            }
+            // On an error the state is as it was.
+            worker.barrier();
+            if first_bad.load(atomic::Ordering::Relaxed) == count {
+                for i in share {
+                    positions.set(i, self.origins[i] + self.particles[i].xyz().cast());
+                    velocities.set(i, self.velocities[i].xyz().cast());
+                }
+            }
+        });
+        match first_bad.into_inner() {
+            bad if bad < count => Err(StepError::non_finite(context.model, bad)),
+            _ => {
+                state.time += dt;
+                Ok(())
+            }
+        }
+    }
+}
+
+/// How many threads to use for a pass over so many vertices that is a run of its own: fewer are passed sooner than the others meet.
+pub(crate) fn sharing(context: &Context<'_>, count: usize) -> usize {
+    const FEW: usize = 4096;
+    if count < FEW { 1 } else { context.threads }
+}
+
+/// Where a vertex was, lifted by so much, in m.
+fn lifted<R: Real>(previous: Particle<R>, lift: Vec3<f64>) -> Particle<R> {
+    Particle::new(previous.xyz() + lift.cast(), previous.inverse_mass())
+}
+
+/// A vertex where contact resolution has put it, on the `way` from its start to its end, in m; `kept` is how it was stored at its start.
+fn put_back<R: Real>(
+    particle: Particle<R>,
+    (start, end): (&Vec3<f64>, &Vec3<f64>),
+    kept: Particle<R>,
+    origin: Vec3<f64>,
+) -> Particle<R> {
+    if *end == origin + particle.xyz().cast() {
+        return particle;
+    }
+    // What stays where it was has to do so to the last bit.
+    let displacement = if end == start { kept.xyz() } else { (*end - origin).cast() };
+    Particle::new(displacement, particle.inverse_mass())
+}

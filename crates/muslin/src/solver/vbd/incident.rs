@@ -1,0 +1,497 @@
+//! Energies around vertices, several vertices side by side in single precision: what a descent by vertices sweeps over.
+//!
+//! Vertices of a colour stand side by side, one in each lane. An element has a place for each of its corners, in the lane of the vertex that is there; the
+//! places of a bundle of vertices are sorted by corner, so that all lanes compute the same formula:
+//!
+//! ```text
+//!            lane 0   lane 1   …
+//! corner 0   e₃       e₇             the elements in which the vertex is the first,
+//!            e₄       –              one after the other; a lane that has run out of them adds nothing
+//! corner 1   e₁       e₅             … in which it is the second
+//! ```
+//!
+//! As in the sweeps over elements ([`Sweep`](crate::solver::position_based::sweep::Sweep)), vertices are displacements, and elements have arms, measured in double precision; but since the start of
+//! the substep, so that inertia, m/h² (x − y), is a difference of small numbers. They are kept for each place in the order in which a sweep asks for them: that is more memory and less waiting.
+//!
+//! What a lane computes does not depend on its neighbours, so neither the width of registers nor the number of threads changes a bit.
+#![allow(
+    unsafe_code,
+    reason = "skips bounds checks that the constructor made once, and uses registers that not every processor has"
+)]
+
+use std::ops::Range;
+
+use crate::energy::{Batch, Constraint, Corner, Energy, Multiplier};
+#[cfg(target_arch = "x86_64")]
+use crate::math::F32x8;
+use crate::math::{F32x4, Scalar, Sym3, Vec3};
+use crate::parallel::{Shared, Spot, Worker};
+use crate::solver::position_based::particle::{Bundle, Particle};
+use crate::solver::position_based::sweep::{arm_of_bundle, place_bundle};
+use crate::topology::{Adjacency, Coloring};
+
+/// Which vertices stand side by side.
+pub struct Plan {
+    lanes: usize,
+    /// The vertices of all bundles. A last bundle that is not full repeats its first vertex.
+    vertices: Vec<u32>,
+    /// How many different vertices each bundle has.
+    filled: Vec<u8>,
+    /// The bundles of each colour.
+    colors: Vec<Range<usize>>,
+    vertex_count: usize,
+}
+
+impl Plan {
+    /// `lanes` vertices of a colour side by side. `signature` tells what vertices are alike in: alike ones stand together.
+    pub(crate) fn new<K: Ord>(
+        coloring: &Coloring,
+        lanes: usize,
+        vertex_count: usize,
+        signature: impl Fn(u32) -> K,
+    ) -> Self {
+        let mut plan = Self { lanes, vertices: Vec::new(), filled: Vec::new(), colors: Vec::new(), vertex_count };
+        for range in &coloring.ranges {
+            let mut order = coloring.order[range.clone()].to_vec();
+            order.sort_by_cached_key(|&vertex| signature(vertex));
+            let first = plan.filled.len();
+            for bundle in order.chunks(lanes) {
+                plan.vertices.extend((0..lanes).map(|lane| bundle.get(lane).copied().unwrap_or(bundle[0])));
+                plan.filled.push(bundle.len() as u8);
+            }
+            plan.colors.push(first..plan.filled.len());
+        }
+        plan
+    }
+
+    /// The bundles of each colour.
+    pub(crate) fn colors(&self) -> &[Range<usize>] {
+        &self.colors
+    }
+
+    /// Number of bundles.
+    pub(crate) fn len(&self) -> usize {
+        self.filled.len()
+    }
+
+    /// The vertices of a bundle, each once.
+    pub(crate) fn bundle(&self, bundle: usize) -> &[u32] {
+        &self.vertices[bundle * self.lanes..][..usize::from(self.filled[bundle])]
+    }
+
+    /// The vertices of a bundle, one in each lane.
+    pub(crate) fn lanes_of(&self, bundle: usize) -> &[u32] {
+        &self.vertices[bundle * self.lanes..][..self.lanes]
+    }
+
+    /// The same, each lane by itself.
+    fn lane_by_lane(&self) -> Self {
+        let vertices = self.vertices.clone();
+        let filled = vec![1; vertices.len()];
+        Self { lanes: 1, vertices, filled, colors: Vec::new(), vertex_count: self.vertex_count }
+    }
+
+    pub(crate) fn vertex_count(&self) -> usize {
+        self.vertex_count
+    }
+}
+
+/// Where vertices are, side by side.
+#[derive(Clone, Copy)]
+pub struct View<'a> {
+    /// x as displacements since the start of the substep, in m.
+    pub(crate) particles: Shared<'a, Particle<f32>>,
+    /// xⁿ, likewise.
+    pub(crate) previous: Shared<'a, Particle<f32>>,
+    /// The arms of all terms.
+    pub(crate) rest_offsets: Shared<'a, f32>,
+    /// Where those of this term begin.
+    pub(crate) first_arm: usize,
+    /// h, in s.
+    pub(crate) step: f64,
+}
+
+/// A batch seen from its vertices, with its model and its registers erased.
+pub trait IncidentElements: Send + Sync {
+    /// How many numbers the rest offsets take.
+    fn arm_count(&self) -> usize;
+    /// Measures them at the start of a substep; those of this term begin at `first` of `rest_offsets`.
+    fn place(&self, worker: &Worker<'_>, origins: &[Vec3<f64>], rest_offsets: &Shared<'_, f32>, first: usize);
+    /// Adds what the elements do to the vertices of some bundles; `sums` has a `Sums` for each bundle.
+    fn add(&self, bundles: Range<usize>, view: &View<'_>, sums: &Shared<'_, f32>);
+    /// Adds Σ(ψ + D), in J, of the elements whose first vertices are in some bundles, to these vertices; `sums` has a number for each lane of each bundle.
+    fn add_values(&self, bundles: Range<usize>, view: &View<'_>, sums: &Shared<'_, f32>);
+}
+
+/// The energy of the vertices of a bundle, to the second order.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sums<S> {
+    /// In N.
+    pub(crate) gradient: Vec3<S>,
+    /// In N/m.
+    pub(crate) block: Sym3<S>,
+}
+
+impl<S: Bundle<f32>> Sums<S> {
+    /// Numbers that it takes to store one.
+    pub(crate) const SIZE: usize = 9 * S::LANES;
+
+    /// Those of a bundle of so many lanes as `S` has.
+    ///
+    /// # Safety
+    /// There must be a place for the bundle.
+    #[inline(always)]
+    pub(crate) unsafe fn load(sums: &Shared<'_, f32>, bundle: usize) -> Self {
+        // SAFETY: by the caller's promise.
+        unsafe { Self::load_at(sums, bundle * Self::SIZE, S::LANES) }
+    }
+
+    /// From `first` on, with so many numbers from part to part.
+    ///
+    /// # Safety
+    /// All of them must be there.
+    #[inline(always)]
+    unsafe fn load_at(sums: &Shared<'_, f32>, first: usize, stride: usize) -> Self {
+        // SAFETY: by the caller's promise.
+        let part = |part: usize| unsafe { S::read(sums, first + part * stride) };
+        Self {
+            gradient: Vec3::new(part(0), part(1), part(2)),
+            block: Sym3 {
+                diagonal: Vec3::new(part(3), part(4), part(5)),
+                across: Vec3::new(part(6), part(7), part(8)),
+            },
+        }
+    }
+
+    /// # Safety
+    /// There must be a place for the bundle.
+    #[inline(always)]
+    pub(crate) unsafe fn store(&self, sums: &Shared<'_, f32>, bundle: usize) {
+        // SAFETY: by the caller's promise.
+        unsafe { self.store_at(sums, bundle * Self::SIZE, S::LANES) };
+    }
+
+    /// The reverse of [`load_at`](Self::load_at).
+    ///
+    /// # Safety
+    /// As there.
+    #[inline(always)]
+    unsafe fn store_at(&self, sums: &Shared<'_, f32>, first: usize, stride: usize) {
+        for (i, vector) in [self.gradient, self.block.diagonal, self.block.across].into_iter().enumerate() {
+            for (j, part) in vector.to_array().into_iter().enumerate() {
+                // SAFETY: by the caller's promise.
+                unsafe { part.write(sums, first + (3 * i + j) * stride) };
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn add(&mut self, corner: &Corner<S>) {
+        self.gradient += corner.gradient;
+        self.block += corner.block;
+    }
+}
+
+/// The places of a batch.
+struct Places<E: Energy<N>, S: Scalar, const N: usize> {
+    /// Where the places of each corner of each bundle begin, and where the last end.
+    starts: Vec<u32>,
+    /// The vertices of the elements of each place, lane by lane.
+    spots: Vec<[Spot<Particle<f32>>; N]>,
+    /// The same as indices, for the rest offsets.
+    stencils: Vec<[u32; N]>,
+    rest: Vec<E::Rest<S>>,
+    /// Which lanes of a place have an element, bit by bit.
+    present: Vec<u8>,
+    /// The vertices of each bundle, lane by lane.
+    own: Vec<Spot<Particle<f32>>>,
+    vertex_count: usize,
+    /// Lanes of the bundles that sums are kept for.
+    stride: usize,
+    /// τ, in s.
+    damping: f64,
+}
+
+impl<E: Energy<N>, S: Bundle<f32>, const N: usize> Places<E, S, N> {
+    /// `corners` lists the elements and corners of each vertex, as element × N + corner.
+    fn new(batch: &Batch<E, N>, plan: &Plan, stride: usize, corners: &Adjacency) -> Self {
+        let bundles = plan.len();
+        let mut places = Self {
+            starts: vec![0],
+            spots: Vec::new(),
+            stencils: Vec::new(),
+            rest: Vec::new(),
+            present: Vec::new(),
+            own: plan.vertices.iter().map(|&v| Spot::new(v)).collect(),
+            vertex_count: plan.vertex_count,
+            stride,
+            damping: batch.damping(),
+        };
+        let with_corner = |vertex: u32, corner: usize| {
+            let places = corners.of(vertex).iter().map(|&place| place as usize);
+            places.filter(|place| place % N == corner).map(|place| place / N).collect::<Vec<_>>()
+        };
+        for bundle in 0..bundles {
+            for corner in 0..N {
+                let lists: Vec<_> = plan.lanes_of(bundle).iter().map(|&v| with_corner(v, corner)).collect();
+                for k in 0.. {
+                    let elements: Vec<Option<usize>> = lists.iter().map(|list| list.get(k).copied()).collect();
+                    // What stands in for an element that is not there is computed and thrown away.
+                    let Some(other) = elements.iter().flatten().next().copied() else { break };
+                    let bit = |(lane, element): (usize, &Option<usize>)| u8::from(element.is_some()) << lane;
+                    places.present.push(elements.iter().enumerate().map(bit).sum());
+                    let elements = elements.into_iter().map(|element| element.unwrap_or(other));
+                    places.stencils.extend(elements.clone().map(|e| batch.stencils()[e]));
+                    let rest: Vec<_> = elements.map(|e| batch.rest()[e]).collect();
+                    places.rest.push(E::cast(&rest));
+                }
+                places.starts.push(places.rest.len() as u32);
+            }
+        }
+        places.spots = places.stencils.iter().map(|stencil| stencil.map(Spot::new)).collect();
+        let is_in_range = |v: &u32| (*v as usize) < plan.vertex_count;
+        assert!(places.stencils.iter().flatten().all(is_in_range), "{}: a vertex that is not there", E::NAME);
+        places
+    }
+
+    /// Lanes that a place has all of.
+    const ALL: u8 = ((1_u16 << S::LANES) - 1) as u8;
+    /// Numbers of the rest offsets of a place.
+    const ARMS: usize = 3 * (N - 1) * S::LANES;
+
+    /// Bundles of a plan as those here: the same, or their lanes.
+    fn own_bundles(&self, bundles: Range<usize>) -> Range<usize> {
+        let each = self.stride / S::LANES;
+        bundles.start * each..bundles.end * each
+    }
+
+    fn check(&self, bundles: &Range<usize>, view: &View<'_>) {
+        assert!(bundles.end * N < self.starts.len() && bundles.start <= bundles.end, "bundles that are not there");
+        assert!(view.particles.len() >= self.vertex_count, "a state smaller than its model");
+        assert!(view.previous.len() >= self.vertex_count, "a state smaller than its model");
+        assert!(
+            view.rest_offsets.len() >= view.first_arm + self.rest.len() * Self::ARMS,
+            "fewer rest_offsets than places"
+        );
+    }
+
+    /// The places of one corner of a bundle.
+    #[inline(always)]
+    fn range(&self, bundle: usize, corner: usize) -> Range<usize> {
+        self.starts[bundle * N + corner] as usize..self.starts[bundle * N + corner + 1] as usize
+    }
+
+    /// The displacements of the vertices of a bundle.
+    ///
+    /// # Safety
+    /// [`check`](Self::check) must have passed.
+    #[inline(always)]
+    unsafe fn own(&self, particles: &Shared<'_, Particle<f32>>, bundle: usize) -> Vec3<S> {
+        let spots = &self.own[bundle * S::LANES..][..S::LANES];
+        // SAFETY: vertices of the plan are below its number of vertices.
+        S::load(|lane| unsafe { particles.get_at(spots[lane]) }).0
+    }
+
+    /// The elements of a place: how far their vertices have come, with the vertex `corner` known to be at `own`, and where they are from
+    /// where the first was.
+    ///
+    /// # Safety
+    /// [`check`](Self::check) must have passed.
+    #[inline(always)]
+    unsafe fn elements(
+        &self,
+        place: usize,
+        (corner, own): (usize, Vec3<S>),
+        particles: &Shared<'_, Particle<f32>>,
+        view: &View<'_>,
+    ) -> [[Vec3<S>; N]; 2] {
+        let spots = &self.spots[place * S::LANES..][..S::LANES];
+        let (mut u, mut x) = ([own; N], [own; N]);
+        for i in 0..N {
+            if i != corner {
+                // SAFETY: the constructor has checked the stencils.
+                u[i] = S::load(|lane| unsafe { particles.get_at(spots[lane][i]) }).0;
+            }
+            x[i] = u[i];
+            if i > 0 {
+                // SAFETY: by the caller's promise.
+                x[i] += unsafe { arm_of_bundle(&view.rest_offsets, view.first_arm + place * Self::ARMS, i) };
+            }
+        }
+        [u, x]
+    }
+
+    /// Numbers of the lanes that a place has, zero in the others.
+    #[inline(always)]
+    fn of_present(&self, place: usize, corner: Corner<S>) -> Corner<S> {
+        let present = self.present[place];
+        if present == Self::ALL {
+            return corner;
+        }
+        let mask = S::load_number(|lane| f32::from(present >> lane & 1)).greater(S::ZERO);
+        Corner {
+            gradient: Vec3::select(mask, corner.gradient, Vec3::ZERO),
+            block: Sym3::select(mask, corner.block, Sym3::ZERO),
+        }
+    }
+
+    /// Adds the places of one corner of a bundle.
+    ///
+    /// # Safety
+    /// [`check`](Self::check) must have passed.
+    #[inline(always)]
+    unsafe fn add_corner(&self, i: usize, bundle: usize, own: Vec3<S>, view: &View<'_>, sums: &mut Sums<S>) {
+        for place in self.range(bundle, i) {
+            // SAFETY: by the caller's promise.
+            let [_, x] = unsafe { self.elements(place, (i, own), &view.particles, view) };
+            let corner = E::corner(&self.rest[place], &x, i);
+            sums.add(&self.of_present(place, corner));
+        }
+    }
+
+    /// Adds the damping of a bundle.
+    ///
+    /// # Safety
+    /// [`check`](Self::check) must have passed.
+    #[inline(always)]
+    unsafe fn add_drag(&self, bundle: usize, own: Vec3<S>, view: &View<'_>, sums: &mut Sums<S>) {
+        // SAFETY: by the caller's promise.
+        let before = unsafe { self.own(&view.previous, bundle) };
+        for i in 0..N {
+            for place in self.range(bundle, i) {
+                // SAFETY: by the caller's promise.
+                let (drag, _) = unsafe { self.drag(place, (i, [own, before]), view) };
+                sums.add(&self.of_present(place, drag));
+            }
+        }
+    }
+
+    /// D = ‖∇C(xⁿ)·(x − xⁿ)‖² τ/2hα at a corner, with the vertex there at `own` now and before, and its value in J; see [`Elastic`](crate::solver::Elastic).
+    ///
+    /// # Safety
+    /// [`check`](Self::check) must have passed.
+    #[inline(always)]
+    unsafe fn drag(&self, place: usize, (corner, own): (usize, [Vec3<S>; 2]), view: &View<'_>) -> (Corner<S>, S) {
+        // SAFETY: by the caller's promise.
+        let ([u, _], [before, at]) = unsafe {
+            let now = self.elements(place, (corner, own[0]), &view.particles, view);
+            (now, self.elements(place, (corner, own[1]), &view.previous, view))
+        };
+        let row = E::row(&self.rest[place], &at);
+        let mut moved = u;
+        for i in 0..N {
+            moved[i] = u[i] - before[i];
+        }
+        let compliance = row.compliance();
+        let rate = S::from_f64(self.damping / view.step) / compliance;
+        let rate = S::select(compliance.greater(S::ZERO), rate, S::ZERO);
+        let change = row.along(&moved);
+        let drag = Corner { gradient: row.pull(corner, change * rate), block: row.square(corner, rate) };
+        (drag, S::from_f64(0.5) * change.norm_squared() * rate)
+    }
+
+    #[inline(always)]
+    fn add_all(&self, bundles: Range<usize>, view: &View<'_>, sums: &Shared<'_, f32>) {
+        self.check(&bundles, view);
+        let stride = self.stride;
+        assert!(sums.len() >= (bundles.end * S::LANES).div_ceil(stride) * 9 * stride, "fewer sums than bundles");
+        let view = *view;
+        for bundle in bundles {
+            let slot = bundle * S::LANES;
+            let first = slot / stride * 9 * stride + slot % stride;
+            // SAFETY: the lengths are checked above.
+            unsafe {
+                let own = self.own(&view.particles, bundle);
+                let mut sum = Sums::load_at(sums, first, stride);
+                if const { N <= 4 } {
+                    // A formula with a corner that the compiler knows computes nothing for the others.
+                    self.add_corner(0, bundle, own, &view, &mut sum);
+                    self.add_corner(1, bundle, own, &view, &mut sum);
+                    if N > 2 {
+                        self.add_corner(2, bundle, own, &view, &mut sum);
+                    }
+                    if N > 3 {
+                        self.add_corner(3, bundle, own, &view, &mut sum);
+                    }
+                } else {
+                    for corner in 0..N {
+                        self.add_corner(corner, bundle, own, &view, &mut sum);
+                    }
+                }
+                if self.damping > 0.0 {
+                    self.add_drag(bundle, own, &view, &mut sum);
+                }
+                sum.store_at(sums, first, stride);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn add_all_values(&self, bundles: Range<usize>, view: &View<'_>, sums: &Shared<'_, f32>) {
+        self.check(&bundles, view);
+        assert!(sums.len() >= bundles.end * S::LANES, "fewer sums than bundles");
+        let view = *view;
+        for bundle in bundles {
+            // SAFETY: the lengths are checked above.
+            unsafe {
+                let own = [self.own(&view.particles, bundle), self.own(&view.previous, bundle)];
+                let mut sum = S::read(sums, bundle * S::LANES);
+                for place in self.range(bundle, 0) {
+                    let [_, x] = self.elements(place, (0, own[0]), &view.particles, &view);
+                    let mut value = E::value(&self.rest[place], &x);
+                    if self.damping > 0.0 {
+                        value += self.drag(place, (0, own), &view).1;
+                    }
+                    let present = S::load_number(|lane| f32::from(self.present[place] >> lane & 1));
+                    sum += S::select(present.greater(S::ZERO), value, S::ZERO);
+                }
+                sum.write(sums, bundle * S::LANES);
+            }
+        }
+    }
+}
+
+impl<E: Energy<N>, S: Bundle<f32>, const N: usize> IncidentElements for Places<E, S, N> {
+    fn arm_count(&self) -> usize {
+        self.rest.len() * Self::ARMS
+    }
+
+    fn place(&self, worker: &Worker<'_>, origins: &[Vec3<f64>], rest_offsets: &Shared<'_, f32>, first: usize) {
+        for place in worker.share(0..self.rest.len()) {
+            let stencils = &self.stencils[place * S::LANES..][..S::LANES];
+            place_bundle(stencils.iter().copied(), origins, rest_offsets, first + place * Self::ARMS);
+        }
+    }
+
+    fn add(&self, bundles: Range<usize>, view: &View<'_>, sums: &Shared<'_, f32>) {
+        S::compiled(
+            #[inline(always)]
+            || self.add_all(self.own_bundles(bundles), view, sums),
+        );
+    }
+
+    fn add_values(&self, bundles: Range<usize>, view: &View<'_>, sums: &Shared<'_, f32>) {
+        S::compiled(
+            #[inline(always)]
+            || self.add_all_values(self.own_bundles(bundles), view, sums),
+        );
+    }
+}
+
+/// The places of a batch, for the registers of a plan.
+pub(crate) fn corners<E: Energy<N>, const N: usize>(
+    batch: &Batch<E, N>,
+    plan: &Plan,
+    corners: &Adjacency,
+) -> Box<dyn IncidentElements> {
+    let stride = plan.lanes;
+    // Wide elements are few, and their code is long: it is compiled once.
+    if const { N > 4 } {
+        return Box::new(Places::<E, f32, N>::new(batch, &plan.lane_by_lane(), stride, corners));
+    }
+    #[cfg(target_arch = "x86_64")]
+    if stride == F32x8::LANES {
+        return Box::new(Places::<E, F32x8, N>::new(batch, plan, stride, corners));
+    }
+    Box::new(Places::<E, F32x4, N>::new(batch, plan, stride, corners))
+}

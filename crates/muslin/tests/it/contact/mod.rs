@@ -1,0 +1,11 @@
+//! Contact: with bodies, with cloth, friction, the certificate, and starts that cut.
+
+mod bodies;
+mod certificate;
+mod energy;
+mod exact_motion;
+pub(crate) mod friction;
+mod report;
+mod self_contact;
+mod truncation;
+mod untangle;

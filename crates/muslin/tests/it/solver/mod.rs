@@ -1,0 +1,12 @@
+//! Solvers against mechanics with a known answer, against each other, and against themselves.
+
+mod auto;
+mod cross_solver;
+mod determinism;
+mod dynamics;
+mod explicit;
+mod newton;
+mod projective;
+mod shape_matching;
+mod statics;
+mod vbd;
