@@ -13,8 +13,14 @@ use std::time::SystemTime;
 /// How the file of a core ends.
 const CORE_ENDING: &str = ".wasm.gz";
 /// What a core is made of, from the root of the workspace.
-const CORE_SOURCES: [&str; 5] =
-    ["crates/muslin/src", "crates/muslin-io/src", "crates/muslin-live/src", "crates/muslin-web/src", "scenes"];
+const CORE_SOURCES: [&str; 6] = [
+    "crates/muslin/src",
+    "crates/muslin-io/src",
+    "crates/muslin-scenes/src",
+    "crates/muslin-live/src",
+    "crates/muslin-web/src",
+    "scenes",
+];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let own = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);

@@ -28,7 +28,7 @@ mod words;
 use std::process::ExitCode;
 
 use args::Arguments;
-use muslin_live::{builtin, mesh_files};
+use muslin_scenes::{builtin, mesh_files};
 
 fn main() -> ExitCode {
     let command = Arguments::read();

@@ -6,7 +6,7 @@ use std::path::Path;
 use muslin::model::{Model, Problem};
 use muslin::scene::Scene;
 
-pub(crate) use muslin_live::memory::in_words;
+pub(crate) use muslin_scenes::memory::in_words;
 
 /// Bytes of the frames of a whole run, the initial state included.
 pub(crate) fn frame_bytes(model: &Model, scene: &Scene) -> usize {
@@ -16,7 +16,7 @@ pub(crate) fn frame_bytes(model: &Model, scene: &Scene) -> usize {
 /// Says so if a scene is too large for this machine, at its largest cloth. To be asked before any mesh is made. Paths of meshes start from `folder`.
 pub(crate) fn shortage(scene: &Scene, folder: &Path) -> Option<Problem> {
     let length = |name: &str| fs::metadata(folder.join(name)).ok().map(|file| file.len());
-    muslin_live::memory::shortage(scene, &length, available()?)
+    muslin_scenes::memory::shortage(scene, &length, available()?)
 }
 
 /// Bytes that this process can still have; `None` where nobody says. Linux only.

@@ -4,11 +4,11 @@
 //! memory; it asks for each `.obj` whole.
 
 use muslin_io::{NpyHeader, read_obj};
+use muslin_scenes::mesh_files::{from_obj, uv_by_vertex};
 use serde_json::{Value, json};
 
 use crate::buffer::Numbers;
 use crate::live::Sections;
-use crate::mesh_files::{from_obj, uv_by_vertex};
 use crate::reply::Refusal;
 
 /// Where the frames of a `.npy` are, from its first bytes and the length of the whole.

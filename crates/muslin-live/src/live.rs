@@ -9,13 +9,14 @@ use muslin::scene::{ColliderShape, Override, Scene, parse};
 use muslin::solver::{StepError, StepReport};
 use muslin::{SetupError, Simulation};
 use muslin_io::{Clip, Frames, RestMesh, Uv, glb_bytes};
+use muslin_scenes::builtin::{self, BUILTINS, Builtin};
+use muslin_scenes::mesh_files::{MeshFiles, uv_by_vertex};
+use muslin_scenes::{listing, memory};
 use serde_json::{Map, Value, json};
 
 use crate::buffer::{Numbers, encode};
-use crate::builtin::{self, BUILTINS, Builtin};
-use crate::mesh_files::{MeshFiles, uv_by_vertex};
 use crate::reply::{self, Refusal};
-use crate::{edit, finished, listing, memory};
+use crate::{edit, finished};
 
 /// Makes a team of threads for a simulation.
 pub type MakeTeam = Box<dyn Fn(usize) -> Result<Team, TeamError> + Send>;

@@ -2,7 +2,7 @@
 
 use muslin::catalog::{self, Pairing};
 use muslin::parameter::Entry;
-use muslin_live::listing::{self, COLLIDERS, default_of, families};
+use muslin_scenes::listing::{self, COLLIDERS, default_of, families};
 
 use crate::args::ModelsArguments;
 use crate::console::say;

@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use muslin::catalog;
 use muslin::scene::{self, Override};
-use muslin_live::builtin::{BUILTINS, Builtin};
-use muslin_live::mesh_files::MeshFiles;
+use muslin_scenes::builtin::{BUILTINS, Builtin};
+use muslin_scenes::mesh_files::MeshFiles;
 
 /// Set by `cargo xtask bless`: the file is written and not compared.
 const BLESS: &str = "MUSLIN_BLESS";

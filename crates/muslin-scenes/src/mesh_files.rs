@@ -244,7 +244,7 @@ pub fn expand(folder: &Path, name: &str) -> Vec<PathBuf> {
 }
 
 /// The texture coordinates of each vertex. `None` where one has several, as along a seam: triangles that share corners cannot show those.
-pub(crate) fn uv_by_vertex(mesh: &Mesh) -> Option<Vec<[f32; 2]>> {
+pub fn uv_by_vertex(mesh: &Mesh) -> Option<Vec<[f32; 2]>> {
     let uv = mesh.uv.as_ref()?;
     let mut found: Vec<Option<u32>> = vec![None; mesh.positions.len()];
     for (&vertex, &coordinate) in mesh.triangles.as_flattened().iter().zip(uv.triangles.as_flattened()) {
@@ -256,7 +256,8 @@ pub(crate) fn uv_by_vertex(mesh: &Mesh) -> Option<Vec<[f32; 2]>> {
     Some(found.iter().map(|at| at.map_or([0.0; 2], |at| uv.coordinates[at as usize].map(|x| x as f32))).collect())
 }
 
-pub(crate) fn from_obj(mesh: ObjMesh) -> Mesh {
+/// A mesh of the library from one of an OBJ file.
+pub fn from_obj(mesh: ObjMesh) -> Mesh {
     Mesh {
         positions: mesh.positions,
         triangles: mesh.triangles,
