@@ -1,4 +1,4 @@
-//! Finds what touches; what to do about it is the business of [`energy::contact`](crate::contact::response::penalty).
+//! Contact: find pairs, measure them, respond, certify the step, and untangle a start that cuts.
 //!
 //! The exception is [`Truncation`]: it cuts back a step that would pass through, whatever the response was.
 
