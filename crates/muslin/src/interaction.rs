@@ -6,10 +6,10 @@
 
 use std::collections::BTreeMap;
 
+use crate::description::Path;
 use crate::math::Vec3;
 use crate::model::{Model, Pin, Pinned};
 use crate::motion::{Lead, Motion};
-use crate::scene::Path;
 use crate::state::State;
 
 /// Faster than an arm moves without strain, in m/s.

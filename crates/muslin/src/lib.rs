@@ -36,6 +36,8 @@ pub mod parameter;
 pub mod mesh;
 pub mod topology;
 
+pub mod description;
+
 pub mod contact;
 pub mod energy;
 pub mod force;

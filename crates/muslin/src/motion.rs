@@ -1,7 +1,7 @@
 //! Rigid motion of pins and colliders along the paths that a scene gives.
 
+use crate::description::{Ease, Path, Waypoint};
 use crate::math::{Mat3, Vec3};
-use crate::scene::{Ease, Path, Waypoint};
 
 /// A path, ready to be asked where it is.
 #[derive(Clone, Debug)]

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use crate::description::Scene;
 use crate::interaction::Grab;
 use crate::model::{Compiled, LoadFrames, LoadMesh, Model, Problem};
 use crate::output::Diagnostics;
 use crate::parallel::thread_tuner::ThreadTuner;
 use crate::parallel::{Tally, Team, TeamError};
 use crate::parameter::Settings;
-use crate::scene::Scene;
 use crate::solver;
 use crate::solver::{Clock, Context, Need, NoClock, Solver, SolverKind, StepError, StepReport};
 use crate::state::State;

@@ -14,8 +14,8 @@
 //!
 //! [Keckeisen et al. 2004], [Wilson et al. 2014].
 
+use crate::description;
 use crate::math::{Real, Vec3};
-use crate::scene;
 
 /// Air and how cloth feels it.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +32,7 @@ pub struct Wind<S> {
 
 impl Wind<f64> {
     /// From the scene's description; `None` if it exerts no force.
-    pub fn new(wind: &scene::Wind) -> Option<Self> {
+    pub fn new(wind: &description::Wind) -> Option<Self> {
         let acts = wind.air_density > 0.0 && (wind.drag > 0.0 || wind.lift > 0.0);
         acts.then(|| Self {
             velocity: wind.velocity.into(),

@@ -8,6 +8,8 @@ use std::ops::Range;
 use crate::contact::collider::mesh as collider_mesh;
 use crate::contact::untangle::initial;
 use crate::contact::{Closest, Collider, Pair, Surface, is_beyond};
+use crate::description;
+use crate::description::{Choice, Problems, Scene, Selection, Shape};
 use crate::energy;
 use crate::energy::bend::{buckling, dihedral};
 use crate::energy::stretch::neo_hookean;
@@ -20,8 +22,6 @@ use crate::mesh;
 use crate::mesh::Mesh;
 use crate::model::selection::{is_meant_for_all, select};
 use crate::motion::{Motion, Pose};
-use crate::scene;
-use crate::scene::{Choice, Scene, Selection, Shape};
 use crate::solver;
 use crate::solver::position_based::xpbd;
 use crate::solver::{Need, auto, projective, vbd};
@@ -30,6 +30,7 @@ use crate::topology::{Adjacency, Ordering, Topology, color, locality_order};
 
 pub use crate::contact::collider::mesh::Body;
 pub use crate::contact::untangle::initial::BadStart;
+pub use crate::description::{LoadFrames, LoadMesh, Problem};
 
 /// Everything that does not change from step to step.
 ///
@@ -185,51 +186,6 @@ pub struct Pinned {
     pub pin: u32,
 }
 
-/// Something wrong with what a scene refers to: its meshes, or vertices of them.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Problem {
-    /// Whether the scene can be run all the same.
-    pub severity: mesh::Severity,
-    /// The scene key, for example `cloth[0].pins[1].vertices`.
-    pub place: String,
-    /// What is wrong and what to do.
-    pub message: String,
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.place, self.message)
-    }
-}
-
-/// Collects problems so that a user sees all of them at once.
-#[derive(Default)]
-pub(crate) struct Problems(Vec<Problem>);
-
-impl Problems {
-    pub(crate) fn error(&mut self, place: impl Into<String>, message: impl Into<String>) {
-        self.0.push(Problem { severity: mesh::Severity::Error, place: place.into(), message: message.into() });
-    }
-
-    pub(crate) fn into_list(self) -> Vec<Problem> {
-        self.0
-    }
-
-    pub(crate) fn warning(&mut self, place: impl Into<String>, message: impl Into<String>) {
-        self.0.push(Problem { severity: mesh::Severity::Warning, place: place.into(), message: message.into() });
-    }
-
-    fn any_error(&self) -> bool {
-        self.0.iter().any(|p| p.severity == mesh::Severity::Error)
-    }
-}
-
-/// Reads the mesh that a scene names; the library itself opens no file.
-pub type LoadMesh<'a> = dyn FnMut(&str) -> Result<Mesh, String> + 'a;
-
-/// Reads the frames of an animated mesh that a scene names: for each, the positions of all vertices, in m.
-pub type LoadFrames<'a> = dyn FnMut(&str) -> Result<Vec<Vec<[f32; 3]>>, String> + 'a;
-
 /// A compiled scene: the model, its initial state, and warnings.
 #[derive(Debug)]
 pub struct Compiled {
@@ -287,17 +243,19 @@ impl Model {
         load_frames: &mut LoadFrames<'_>,
     ) -> Result<Compiled, Vec<Problem>> {
         let mut problems = Problems::default();
-        let Some(mut model) = Self::build(scene, load, load_frames, &mut problems) else { return Err(problems.0) };
+        let Some(mut model) = Self::build(scene, load, load_frames, &mut problems) else {
+            return Err(problems.into_list());
+        };
         initial::check(&mut model, scene.contact.start, &mut problems);
         warn_of_idle_wind(scene, &mut problems);
         warn_of_unused_models(scene, &mut problems);
         warn_of_weak_sheets(scene, &mut problems);
         warn_of_strong_damping(scene, &mut problems);
         if problems.any_error() {
-            return Err(problems.0);
+            return Err(problems.into_list());
         }
         let state = model.initial_state();
-        Ok(Compiled { model, state, warnings: problems.0 })
+        Ok(Compiled { model, state, warnings: problems.into_list() })
     }
 
     /// Compiles a scene without a look at what cuts or touches at the start; `None` where nothing can be made of it.
@@ -373,7 +331,7 @@ impl Model {
     fn add_cloth(
         &mut self,
         index: usize,
-        cloth: &scene::Cloth,
+        cloth: &description::Cloth,
         mesh: Mesh,
         vertex_count: usize,
         problems: &mut Problems,
@@ -434,7 +392,7 @@ impl Model {
     /// Returns, for each vertex of the cloth, whether it is held for the whole run.
     fn add_pins(
         &mut self,
-        cloth: &scene::Cloth,
+        cloth: &description::Cloth,
         selected: Vec<Vec<u32>>,
         placed: &[Vec3<f64>],
         ordering: &Ordering,
@@ -457,7 +415,7 @@ impl Model {
         // A vertex of no triangle has no mass, so nothing could move it: it stays.
         if self.masses[first..].contains(&0.0) {
             let still = self.pins.len() as u32;
-            self.pins.push(Pin { motion: Motion::new(&scene::Path::still(), Vec3::ZERO), until: None });
+            self.pins.push(Pin { motion: Motion::new(&description::Path::still(), Vec3::ZERO), until: None });
             let massless = self.masses[first..].iter().zip(&mut pin_of_vertex).filter(|(mass, _)| **mass == 0.0);
             massless.for_each(|(_, pin)| *pin = Some(still));
         }
@@ -526,7 +484,7 @@ impl Model {
     }
 
     /// The vertices of each pin of a cloth, as the user numbers them, with their centre at the start, in m; `cloth` describes the one at `index`.
-    pub fn pin_vertices(&self, index: usize, cloth: &scene::Cloth) -> Vec<(Vec<u32>, [f64; 3])> {
+    pub fn pin_vertices(&self, index: usize, cloth: &description::Cloth) -> Vec<(Vec<u32>, [f64; 3])> {
         let mesh = &self.cloths[index].mesh;
         let placed = place_mesh(cloth, mesh);
         let center = |pin: &Vec<u32>| centroid(pin.iter().map(|&v| placed[v as usize])).to_array();
@@ -656,7 +614,7 @@ fn bent_models() -> Vec<String> {
 }
 
 /// A curved rest shape under a model that knows only flat ones.
-fn warn_if_flattened(index: usize, cloth: &scene::Cloth, site: &Site<'_>, problems: &mut Problems) {
+fn warn_if_flattened(index: usize, cloth: &description::Cloth, site: &Site<'_>, problems: &mut Problems) {
     /// Below this a rest shape counts as flat: scanned and exported meshes are never exactly flat.
     const FLAT_DEGREES: f64 = 2.0;
     let name = cloth.material.bend.entry.name;
@@ -678,7 +636,12 @@ fn warn_if_flattened(index: usize, cloth: &scene::Cloth, site: &Site<'_>, proble
 }
 
 /// The rest shape of a cloth, scaled and checked.
-fn rest_mesh(cloth: &scene::Cloth, place: &str, load: &mut LoadMesh<'_>, problems: &mut Problems) -> Option<Mesh> {
+fn rest_mesh(
+    cloth: &description::Cloth,
+    place: &str,
+    load: &mut LoadMesh<'_>,
+    problems: &mut Problems,
+) -> Option<Mesh> {
     let (mesh, key) = match &cloth.shape {
         Shape::Grid { size, cells, diagonals } => {
             (Mesh::grid(*size, *cells, *diagonals).map_err(|e| e.to_string()), "grid")
@@ -717,12 +680,12 @@ fn report_findings(place: &str, findings: &[mesh::Finding], problems: &mut Probl
     for finding in findings {
         let remedy = if finding.repairable { "; set repair = true on this cloth to mend it" } else { "" };
         let message = format!("{}{remedy}", finding.kind);
-        problems.0.push(Problem { severity: finding.severity, place: place.to_owned(), message });
+        problems.add(Problem { severity: finding.severity, place: place.to_owned(), message });
     }
 }
 
 /// Initial positions: scaled (already), rotated, translated.
-fn place_mesh(cloth: &scene::Cloth, mesh: &Mesh) -> Vec<Vec3<f64>> {
+fn place_mesh(cloth: &description::Cloth, mesh: &Mesh) -> Vec<Vec3<f64>> {
     let rotation = Mat3::from_degrees_xyz(cloth.rotate);
     let shift = Vec3::from(cloth.translate);
     mesh.positions.iter().map(|&p| rotation.apply(p.into()) + shift).collect()
@@ -735,13 +698,13 @@ fn centroid(points: impl Iterator<Item = Vec3<f64>>) -> Vec3<f64> {
 
 /// The vertices of each pin, as the user numbers them.
 fn select_pins(
-    cloth: &scene::Cloth,
+    cloth: &description::Cloth,
     mesh: &Mesh,
     placed: &[Vec3<f64>],
     index: usize,
     problems: &mut Problems,
 ) -> Vec<Vec<u32>> {
-    let select = |(p, pin): (usize, &scene::Pin)| {
+    let select = |(p, pin): (usize, &description::Pin)| {
         let selected = select(&pin.selection, mesh, placed);
         let key = match &pin.selection {
             Selection::Vertices(_) => "vertices",

@@ -1,8 +1,8 @@
 //! Vertices that a scene selects.
 
+use crate::description::{Select, Selection};
 use crate::math::Vec3;
 use crate::mesh::{Bounds, Mesh};
-use crate::scene::{Select, Selection};
 
 /// Whether a selection says what it does when it selects every vertex.
 pub(crate) fn is_meant_for_all(selection: &Selection) -> bool {

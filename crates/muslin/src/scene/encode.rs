@@ -4,7 +4,7 @@
 
 use std::fmt::{self, Write};
 
-use crate::scene::description::{
+use crate::description::{
     BodyFrames, BodyMesh, Choice, Cloth, Collider, ColliderShape, Material, Path, Pin, Scene, Selection, Shape, View,
     Waypoint,
 };

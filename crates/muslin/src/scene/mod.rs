@@ -26,7 +26,6 @@
 
 mod cursor;
 mod decode;
-mod description;
 mod encode;
 mod finding;
 mod node;
@@ -34,12 +33,12 @@ mod overrides;
 mod suggest;
 mod words;
 
-pub use crate::mesh::Severity;
-pub use decode::{MAX_DURATION, MAX_FRAMES};
-pub use description::{
+pub use crate::description::{
     BodyFrames, BodyMesh, Choice, Cloth, Collider, ColliderShape, Contact, Ease, Material, Path, Pin, Scene, Select,
     Selection, Shape, Start, View, Waypoint, Wind,
 };
+pub use crate::mesh::Severity;
+pub use decode::{MAX_DURATION, MAX_FRAMES};
 pub use finding::{Finding, Findings, Origin, Place};
 pub use overrides::Override;
 

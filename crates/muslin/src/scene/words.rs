@@ -1,7 +1,7 @@
 //! The words of a scene file for the enumerations of its description: one table for reading and for writing.
 
+use crate::description::{Ease, Select, Start};
 use crate::mesh::Diagonals;
-use crate::scene::description::{Ease, Select, Start};
 
 /// An enumeration that a scene writes as a word.
 pub(super) trait Word: Sized + Copy {

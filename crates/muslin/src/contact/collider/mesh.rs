@@ -9,12 +9,12 @@
 use std::ops::Range;
 
 use crate::contact::{Pair, Surface, for_each_intersection};
+use crate::description::{BodyMesh, ColliderShape, LoadFrames, LoadMesh, Problems, Scene};
 use crate::math::{Mat3, Vec3};
 use crate::mesh;
 use crate::mesh::{FindingKind, MAX_COORDINATE, Mesh};
-use crate::model::{LoadFrames, LoadMesh, Model, Problems};
+use crate::model::Model;
 use crate::motion::Motion;
-use crate::scene::{BodyMesh, ColliderShape, Scene};
 
 /// A body that is a mesh.
 #[derive(Clone, Debug)]

@@ -3,10 +3,10 @@
 pub(crate) mod kinematics;
 pub(crate) mod mesh;
 
+use crate::description;
+use crate::description::ColliderShape;
 use crate::math::{Mat3, Vec3};
 use crate::motion::{Motion, Pose};
-use crate::scene;
-use crate::scene::ColliderShape;
 
 /// A body in the model: a shape that moves along a path.
 #[derive(Clone, Debug)]
@@ -73,7 +73,7 @@ pub struct Probe {
 
 impl Collider {
     /// From the scene's description; `None` for a mesh, which is no solid but a [`Body`](crate::model::Body).
-    pub fn new(index: usize, collider: &scene::Collider) -> Option<Self> {
+    pub fn new(index: usize, collider: &description::Collider) -> Option<Self> {
         let solid = Solid::new(&collider.shape)?;
         Some(Self {
             solid,
@@ -290,9 +290,9 @@ mod tests {
     fn no_point_goes_farther_than_the_sway() {
         let mut random = Random::new(11);
         for (solid, turn) in solids().into_iter().flat_map(|solid| [0.0, 0.3, 40.0].map(|turn| (solid, turn))) {
-            let waypoint = |time: f64, offset: [f64; 3], turn: f64| scene::Waypoint { time, offset, turn };
+            let waypoint = |time: f64, offset: [f64; 3], turn: f64| description::Waypoint { time, offset, turn };
             let waypoints = vec![waypoint(0.0, [0.0; 3], 0.0), waypoint(1.0, [0.03, -0.02, 0.05], turn)];
-            let path = scene::Path { waypoints, axis: [0.3, 1.0, 0.2], ..scene::Path::still() };
+            let path = description::Path { waypoints, axis: [0.3, 1.0, 0.2], ..description::Path::still() };
             let pose = Motion::new(&path, solid.center()).pose(1.0);
             let moved = solid.posed(&pose);
             let largest_displacement = solid.largest_displacement(&moved);

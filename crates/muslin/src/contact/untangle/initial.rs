@@ -5,12 +5,12 @@
 //! of the other: nothing says on which it should stay.
 //!
 //! Cloth with cloth matters where there is self-contact, cloth with bodies that are meshes always. A scene may ask for such a start to
-//! be [untangled](crate::scene::Start); else it is refused.
+//! be [untangled](crate::description::Start); else it is refused.
 
 use crate::contact::{Pair, extent, rounding};
-use crate::model::{LoadFrames, LoadMesh, Model, Problem, Problems};
-use crate::scene;
-use crate::scene::Scene;
+use crate::description;
+use crate::description::{LoadFrames, LoadMesh, Problem, Problems, Scene};
+use crate::model::Model;
 
 /// So many are named; the rest is counted.
 const NAMED: usize = 4;
@@ -31,7 +31,7 @@ pub struct BadStart {
 impl BadStart {
     /// The start of a scene, if it is one that [`Model::compile_with`] refuses for what cuts or touches in it.
     pub fn find(scene: &Scene, load: &mut LoadMesh<'_>, load_frames: &mut LoadFrames<'_>) -> Option<Self> {
-        if scene.contact.start != scene::Start::Error {
+        if scene.contact.start != description::Start::Error {
             return None;
         }
         let mut problems = Problems::default();
@@ -56,18 +56,18 @@ impl BadStart {
 }
 
 /// Looks at the start of a model, which is refused, or will be untangled, if anything is wrong with it.
-pub(crate) fn check(model: &mut Model, rule: scene::Start, problems: &mut Problems) {
+pub(crate) fn check(model: &mut Model, rule: description::Start, problems: &mut Problems) {
     let contact = model.self_contact.is_some() || !model.bodies.is_empty();
-    if rule == scene::Start::Untangle && !contact {
+    if rule == description::Start::Untangle && !contact {
         let message = "has nothing to do: there is neither self-contact nor a collider that is a mesh";
         problems.warning("contact.start", message);
     }
     let clashes = Start::look(model).clashes();
-    model.is_tangled = rule == scene::Start::Untangle && !clashes.is_empty();
+    model.is_tangled = rule == description::Start::Untangle && !clashes.is_empty();
     for clash in clashes {
         match rule {
-            scene::Start::Error => clash.refuse(problems),
-            scene::Start::Untangle => {
+            description::Start::Error => clash.refuse(problems),
+            description::Start::Untangle => {
                 problems.warning(clash.place, format!("{}; untangled as the run goes", clash.what));
             }
         }

@@ -5,11 +5,11 @@
 //! because "unknown" would be the wrong word for them; a name that enters the catalogue is found there first.
 
 use crate::catalog;
+use crate::description::Choice;
 use crate::energy;
 use crate::energy::{EnergyKind, Requirement};
 use crate::parameter::{Entry, Parameter, Setting, Settings};
 use crate::scene::cursor::Table;
-use crate::scene::description::Choice;
 use crate::scene::finding::quote;
 use crate::scene::suggest::nearest;
 use crate::solver;

@@ -1,11 +1,11 @@
 //! `[[cloth]]`: shape, placement, material and pins.
 
 use crate::catalog;
+use crate::description::{Cloth, Material, Pin, Selection, Shape};
 use crate::material::fabric::Fabric;
 use crate::mesh::Diagonals;
 use crate::parameter::{Entry, Kind};
 use crate::scene::cursor::{Item, Table};
-use crate::scene::description::{Cloth, Material, Pin, Selection, Shape};
 
 use crate::scene::decode::choice::{Family, unknown};
 use crate::scene::decode::{BOUNDED, EXTENT, NOT_NEGATIVE, motion, name, one_key};

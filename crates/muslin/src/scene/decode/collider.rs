@@ -1,8 +1,8 @@
 //! `[[collider]]`.
 
+use crate::description::{BodyFrames, BodyMesh, Cloth, Collider, ColliderShape};
 use crate::parameter::Kind;
 use crate::scene::cursor::{Item, Table};
-use crate::scene::description::{BodyFrames, BodyMesh, Cloth, Collider, ColliderShape};
 
 use crate::scene::decode::{BOUNDED, EXTENT, NOT_NEGATIVE, direction, motion, name, one_key};
 

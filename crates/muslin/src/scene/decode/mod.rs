@@ -9,8 +9,8 @@ mod motion;
 
 use crate::parameter::Kind;
 
+use crate::description::{Contact, Scene, Start, View, Wind};
 use crate::scene::cursor::{Item, Table, read_root};
-use crate::scene::description::{Contact, Scene, Start, View, Wind};
 use crate::scene::finding::{Report, quote};
 use crate::scene::node::Node;
 use choice::Family;

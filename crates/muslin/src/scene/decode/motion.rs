@@ -1,7 +1,7 @@
 //! Motion of pins and colliders: `path` with its sibling keys `axis`, `center` and `ease`.
 
+use crate::description::{Path, Waypoint};
 use crate::scene::cursor::{Item, Table};
-use crate::scene::description::{Path, Waypoint};
 
 use crate::scene::decode::{BOUNDED, NOT_NEGATIVE, direction};
 

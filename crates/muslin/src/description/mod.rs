@@ -3,6 +3,11 @@
 //! Nothing here refers to a file's text any more: whoever builds a model reads these fields and asks no questions
 //! about what was or was not given. An `Option` is left only where absence means something of its own.
 
+mod problem;
+
+pub(crate) use problem::Problems;
+pub use problem::{LoadFrames, LoadMesh, Problem};
+
 use crate::material::fabric::Fabric;
 use crate::mesh::Diagonals;
 use crate::parameter::{Entry, Settings};
