@@ -15,11 +15,11 @@
 //! A height is a sum of three products, of which some 10⁻¹⁶ is rounding. It has to be more than is asked for by 10⁻¹² of them.
 
 use crate::contact::broad_phase::distance_bound::{Near, Points, SIDE};
-use crate::contact::certificate::Pair;
 use crate::contact::geometry::bvh::{Aabb, Boxes, Bvh, round_up};
 use crate::contact::geometry::closest_points::{point_triangle, segment_segment};
 use crate::contact::geometry::surface::{Surface, is_whole};
 use crate::contact::geometry::triangle_intersection::cut;
+use crate::contact::pair::Pair;
 use crate::math::Vec3;
 use crate::parallel::Team;
 

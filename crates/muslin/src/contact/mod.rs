@@ -5,8 +5,10 @@
 pub(crate) mod broad_phase;
 pub(crate) mod certificate;
 pub(crate) mod collider;
+pub(crate) mod context;
 pub(crate) mod geometry;
 pub(crate) mod inspect;
+pub(crate) mod kinematics;
 pub(crate) mod narrow_phase;
 pub(crate) mod pair;
 pub(crate) mod resolve;
@@ -15,12 +17,13 @@ pub(crate) mod untangle;
 
 pub use broad_phase::{Asked, BroadPhase, Leave};
 pub use certificate::truncation::Truncation;
-pub use certificate::{Breach, Held, Pair, certify, is_certified};
-pub(crate) use certificate::{extent, is_beyond, rounding};
+pub use certificate::{Breach, Held, certify, is_certified};
+pub(crate) use certificate::{extent, rounding};
 pub use collider::{Collider, Probe, Solid};
+pub(crate) use geometry::axis_gaps::is_beyond;
 pub use geometry::closest_points::{Closest, point_triangle, segment_segment};
 pub use geometry::surface::Surface;
 pub use geometry::triangle_intersection::{count_intersections, find_intersections, for_each_intersection};
 pub(crate) use inspect::{Inspection, PIECES};
-pub use pair::Candidates;
+pub use pair::{Candidates, Pair};
 pub use resolve::stats::ContactStats;

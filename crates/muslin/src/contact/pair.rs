@@ -32,3 +32,25 @@ impl Candidates {
         [(&self.vertex_triangle, 1), (&self.edge_edge, 2)]
     }
 }
+
+/// Two primitives without a common vertex: the vertices of both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pair {
+    /// A vertex and a triangle.
+    VertexTriangle([u32; 4]),
+    /// An edge and an edge.
+    EdgeEdge([u32; 4]),
+}
+
+impl std::fmt::Display for Pair {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::VertexTriangle([a, b, c, d]) => write!(f, "vertex {a} and the triangle of vertices {b}, {c}, {d}"),
+            Self::EdgeEdge([a, b, c, d]) => write!(f, "the edges of vertices {a}, {b} and {c}, {d}"),
+        }
+    }
+}
+
+pub(crate) fn pair_of(vertices: [u32; 4], first_count: usize) -> Pair {
+    if first_count == 1 { Pair::VertexTriangle(vertices) } else { Pair::EdgeEdge(vertices) }
+}

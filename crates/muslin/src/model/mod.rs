@@ -1,13 +1,18 @@
 //! The compiled side of a simulation: a scene as batches of elements, masses, pins and bodies. Only a hand changes it, between frames.
 
+mod bodies;
 pub(crate) mod selection;
 
 use std::fmt;
 use std::ops::Range;
 
+use crate::contact::collider::Collider;
 use crate::contact::collider::mesh as collider_mesh;
+use crate::contact::geometry::axis_gaps::is_beyond;
+use crate::contact::geometry::closest_points::Closest;
+use crate::contact::geometry::surface::Surface;
+use crate::contact::pair::Pair;
 use crate::contact::untangle::initial;
-use crate::contact::{Closest, Collider, Pair, Surface, is_beyond};
 use crate::description;
 use crate::description::{Choice, Problems, Scene, Selection, Shape};
 use crate::energy;
@@ -752,4 +757,9 @@ fn least_stiffness(stretch: &Choice) -> f64 {
         }
     });
     given.fold(f64::INFINITY, f64::min)
+}
+
+/// |length / rest length − 1| of an edge.
+pub(crate) fn edge_strain(x: &[Vec3<f64>], [a, b]: [u32; 2], rest: f64) -> f64 {
+    ((x[b as usize] - x[a as usize]).norm() / rest - 1.0).abs()
 }

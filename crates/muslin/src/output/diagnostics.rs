@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::contact::{Inspection, PIECES, Surface};
 use crate::math::Vec3;
-use crate::model::Model;
+use crate::model::{Model, edge_strain};
 use crate::parallel::Team;
 use crate::state::State;
 
@@ -94,11 +94,6 @@ impl Diagnostics {
             intersections: None,
         }
     }
-}
-
-/// |length / rest length − 1| of an edge.
-pub(crate) fn edge_strain(x: &[Vec3<f64>], [a, b]: [u32; 2], rest: f64) -> f64 {
-    ((x[b as usize] - x[a as usize]).norm() / rest - 1.0).abs()
 }
 
 /// How near things are.

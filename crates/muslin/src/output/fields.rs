@@ -1,8 +1,7 @@
 //! A number for every vertex, to paint a cloth with; vertices in the model's order.
 
 use crate::contact::Pair;
-use crate::model::Model;
-use crate::output::diagnostics::edge_strain;
+use crate::model::{Model, edge_strain};
 use crate::state::State;
 
 /// The largest |length / rest length − 1| of the edges at each vertex.

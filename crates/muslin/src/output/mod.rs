@@ -5,4 +5,3 @@ pub mod fields;
 pub mod memory;
 
 pub use diagnostics::Diagnostics;
-pub(crate) use diagnostics::edge_strain;

@@ -483,6 +483,12 @@ impl<T> Spot<T> {
     }
 }
 
+/// How many threads to use for a pass over so many items that is a run of its own: fewer are passed sooner than the others meet.
+pub(crate) fn sharing(threads: usize, count: usize) -> usize {
+    const FEW: usize = 4096;
+    if count < FEW { 1 } else { threads }
+}
+
 #[cfg(test)]
 mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};

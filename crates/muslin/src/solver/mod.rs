@@ -24,6 +24,7 @@ pub use position_based::{pbd, xpbd};
 pub use vbd::incident::{IncidentElements, Plan, View};
 
 use crate::contact::ContactStats;
+use crate::contact::context::{ContactContext, ContactError};
 use crate::energy::Forms;
 use crate::math::Vec3;
 use crate::model::Model;
@@ -58,6 +59,13 @@ pub struct Context<'a> {
     pub threads: usize,
     /// Tells the time, for the profile.
     pub clock: &'a dyn Clock,
+}
+
+impl<'a> Context<'a> {
+    /// What contact takes of it.
+    fn contact(&self) -> ContactContext<'a> {
+        ContactContext { model: self.model, team: self.team, threads: self.threads }
+    }
 }
 
 /// A clock that the library is handed, since it reads none itself.
@@ -249,6 +257,15 @@ impl StepError {
     pub(crate) fn non_finite(model: &Model, index: usize) -> Self {
         let (cloth, vertex) = model.user_vertex(index);
         Self::NonFinite { cloth: cloth.to_owned(), vertex }
+    }
+
+    /// What contact says, as an error of the step.
+    fn contact(model: &Model, error: ContactError) -> Self {
+        match error {
+            ContactError::NonFinite(vertex) => Self::non_finite(model, vertex),
+            ContactError::Unresolved(what) => Self::Contact { what },
+            ContactError::Tangled { what, seconds } => Self::Tangled { what, seconds },
+        }
     }
 }
 

@@ -52,7 +52,7 @@
 //! [Baraff, Witkin 1998], [Choi, Ko 2002], [Martin et al. 2011] for the optimisation, [Nocedal, Wright 2006, ch. 3].
 #![allow(unsafe_code, reason = "opens the vectors of a sweep to the team")]
 
-use crate::contact::collider::kinematics::ColliderOverSubstep;
+use crate::contact::kinematics::ColliderOverSubstep;
 use crate::contact::response::penalty;
 use crate::contact::response::penalty_contacts::PenaltyContacts;
 use crate::energy::Treatment;
@@ -277,7 +277,7 @@ impl Objective<'_> {
         mut visit: impl FnMut(usize, penalty::PenaltyForce),
     ) {
         let from = self.previous[vertex];
-        let penalty_contacts = PenaltyContacts::new(self.substep, self.is_searched);
+        let penalty_contacts = self.substep.penalty_contacts(self.is_searched);
         penalty_contacts.each_press(vertex, self.inertias[vertex], (x, from), |slot| normal_forces[slot], &mut visit);
     }
 
@@ -393,7 +393,7 @@ impl Objective<'_> {
     /// Raises normal forces to what bodies would press with on vertices that came to y alone: from where a step begins,
     /// contact is not yet to be seen.
     fn guess_forces(&self, forces: &mut [Vec3<f64>]) {
-        let penalty_contacts = PenaltyContacts::new(self.substep, self.is_searched);
+        let penalty_contacts = self.substep.penalty_contacts(self.is_searched);
         for i in (0..self.predicted.len()).filter(|i| !penalty_contacts.is_empty() && self.inertias[*i] > 0.0) {
             let ends = (self.predicted[i], self.previous[i]);
             penalty_contacts.each_guess(i, self.inertias[i], ends, |slot, force| {

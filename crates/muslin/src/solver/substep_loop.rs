@@ -10,15 +10,15 @@
 //! Prediction and collision of large cloths are shared among the threads, each of which has vertices of its own. What copies positions from frame to frame is not.
 #![allow(unsafe_code, reason = "opens the vertices to the team")]
 
-use crate::contact::collider::kinematics::{ColliderOverSubstep, Kinematics};
+use crate::contact::kinematics::{ColliderOverSubstep, Kinematics};
 use crate::contact::resolve::ContactResolution;
 use crate::contact::response::penalty;
+use crate::contact::response::penalty_contacts::PenaltyContacts;
 use crate::force::Push;
 use crate::math::Vec3;
 use crate::model::Model;
 use crate::motion::Pose;
-use crate::parallel::Shared;
-use crate::solver::position_based::vertices::sharing;
+use crate::parallel::{Shared, sharing};
 use crate::solver::{Context, Solver, Stages, StepError, StepReport, Stopwatch};
 use crate::state::State;
 
@@ -68,6 +68,13 @@ pub(crate) struct Substep<'a> {
     pub(crate) time: f64,
 }
 
+impl<'a> Substep<'a> {
+    /// Contact with the bodies, for a solver with a line search or without: one that moves a vertex at a time, each only downhill, has none.
+    pub(crate) fn penalty_contacts(&self, is_searched: bool) -> PenaltyContacts<'a> {
+        PenaltyContacts::new(self.obstacles, self.model.thickness, self.step, is_searched)
+    }
+}
+
 /// The moving things of a substep.
 #[derive(Default)]
 pub(crate) struct Motion {
@@ -112,7 +119,7 @@ impl Motion {
         };
         // SAFETY: as above.
         let inverse_masses = unsafe { Shared::new(&mut self.inverse_masses) };
-        context.team.run(sharing(context, positions.len()), |worker| {
+        context.team.run(sharing(context.threads, positions.len()), |worker| {
             if let Some(wind) = &model.wind {
                 for t in worker.share(0..pushes.len()) {
                     let corners = model.triangles[t].map(|v| v as usize);
@@ -163,7 +170,7 @@ impl Motion {
         let [positions, velocities, previous] = unsafe {
             [Shared::new(&mut self.positions), Shared::new(&mut self.velocities), Shared::new(&mut self.previous)]
         };
-        context.team.run(sharing(context, positions.len()), |worker| {
+        context.team.run(sharing(context.threads, positions.len()), |worker| {
             for i in worker.share(0..positions.len()).filter(|&i| inverse_masses[i] != 0.0) {
                 for obstacle in obstacles {
                     let (x, before) = (positions.get(i), previous.get(i));
@@ -191,7 +198,7 @@ impl Motion {
         resolution.lead(context.model, time);
         resolution.end.clone_from(&self.positions);
         resolution.inverse_masses.clone_from(&self.inverse_masses);
-        resolution.push(context, obstacles, step);
+        resolution.push(&context.contact(), obstacles, step);
         // Bodies stand behind the cloths.
         for ((previous, v), lift) in self.previous.iter_mut().zip(&mut self.velocities).zip(&resolution.lifts) {
             *previous += *lift;
@@ -200,10 +207,10 @@ impl Motion {
         self.take(resolution, step);
         self.collide(context, obstacles, step);
         resolution.end.clone_from(&self.positions);
-        resolution.hold(context)?;
+        resolution.hold(&context.contact()).map_err(|error| StepError::contact(context.model, error))?;
         self.take(resolution, step);
         resolution.start[..self.positions.len()].copy_from_slice(&self.positions);
-        resolution.settle(context.model, time)
+        resolution.settle(context.model, time).map_err(|error| StepError::contact(context.model, error))
     }
 
     /// Takes over the positions of a contact resolution.

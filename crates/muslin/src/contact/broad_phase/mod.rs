@@ -43,9 +43,9 @@ use crate::contact::broad_phase::distance_bound::Points;
 use crate::contact::broad_phase::motion_bound::{MotionBound, up};
 use crate::contact::broad_phase::pair_list::{PairList, Workbench};
 use crate::contact::broad_phase::patch::Patches;
-use crate::contact::certificate::Pair;
 use crate::contact::geometry::bvh::{Aabb, Bvh};
 use crate::contact::pair::Candidates;
+use crate::contact::pair::Pair;
 use crate::math::Vec3;
 use crate::parallel::{Team, Worker};
 

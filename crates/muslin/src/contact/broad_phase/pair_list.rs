@@ -34,9 +34,9 @@ use crate::contact::broad_phase::distance_bound::{
 use crate::contact::broad_phase::motion_bound::up;
 use crate::contact::broad_phase::patch::{MEMBERS, PATCH, Patches};
 use crate::contact::broad_phase::patch_view::{Boxes, Overlaps, PatchView, Span};
-use crate::contact::certificate::Pair;
 use crate::contact::geometry::bvh::{round_down, round_up};
 use crate::contact::pair::Candidates;
+use crate::contact::pair::Pair;
 use crate::math::{Register, Vec3};
 
 /// Pairs of one kind.

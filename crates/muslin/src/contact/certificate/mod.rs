@@ -66,27 +66,10 @@
 
 pub(crate) mod truncation;
 
+use crate::contact::geometry::axis_gaps::axis_gaps;
 use crate::contact::geometry::closest_points::Closest;
-use crate::contact::pair::Candidates;
+use crate::contact::pair::{Candidates, Pair, pair_of};
 use crate::math::Vec3;
-
-/// Two primitives without a common vertex: the vertices of both.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pair {
-    /// A vertex and a triangle.
-    VertexTriangle([u32; 4]),
-    /// An edge and an edge.
-    EdgeEdge([u32; 4]),
-}
-
-impl std::fmt::Display for Pair {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::VertexTriangle([a, b, c, d]) => write!(f, "vertex {a} and the triangle of vertices {b}, {c}, {d}"),
-            Self::EdgeEdge([a, b, c, d]) => write!(f, "the edges of vertices {a}, {b} and {c}, {d}"),
-        }
-    }
-}
 
 /// Why a step cannot be certified.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
@@ -143,32 +126,6 @@ pub(crate) fn gap_along(n: Vec3<f64>, x: &[Vec3<f64>; 4], first_count: usize) ->
         }
     }
     least - f64::MIN_POSITIVE
-}
-
-/// How far the first `first_count` of four points are above all others along each axis, and below them; exact in sign.
-#[inline]
-fn axis_gaps(points: &[Vec3<f64>; 4], first_count: usize) -> (Vec3<f64>, Vec3<f64>) {
-    let bounds = |points: &[Vec3<f64>]| {
-        points[1..].iter().fold((points[0], points[0]), |(low, high), p| {
-            let least = |x: f64, y: f64| if y < x { y } else { x };
-            let greatest = |x: f64, y: f64| if y > x { y } else { x };
-            (
-                Vec3::new(least(low.x, p.x), least(low.y, p.y), least(low.z, p.z)),
-                Vec3::new(greatest(high.x, p.x), greatest(high.y, p.y), greatest(high.z, p.z)),
-            )
-        })
-    };
-    let (first, second) = points.split_at(first_count);
-    let ((low_a, high_a), (low_b, high_b)) = (bounds(first), bounds(second));
-    (low_a - high_b, low_b - high_a)
-}
-
-/// Whether the first `FIRST` of four points are farther from the others than `distance` along an axis.
-#[inline]
-pub(crate) fn is_beyond<const FIRST: usize>(x: &[Vec3<f64>; 4], distance: f64) -> bool {
-    let (above, below) = axis_gaps(x, FIRST);
-    let is_far = |gap: Vec3<f64>| (gap.x > distance) | (gap.y > distance) | (gap.z > distance);
-    is_far(above) | is_far(below)
 }
 
 /// How far positions are from the origin along an axis, at most, in m.
@@ -288,10 +245,6 @@ pub fn is_certified(is_vertex_triangle: bool, start: [Vec3<f64>; 4], end: [Vec3<
     let first_count = if is_vertex_triangle { 1 } else { 2 };
     let is_finite = start.iter().chain(&end).all(|point| point.is_finite());
     is_finite && certify_pair(&Stencil { x: start, y: end, first_count }).is_ok()
-}
-
-pub(crate) fn pair_of(vertices: [u32; 4], first_count: usize) -> Pair {
-    if first_count == 1 { Pair::VertexTriangle(vertices) } else { Pair::EdgeEdge(vertices) }
 }
 
 pub(crate) fn check_finite(start: &[Vec3<f64>], end: &[Vec3<f64>]) -> Result<(), Breach> {

@@ -4,8 +4,8 @@
 
 use std::ops::Range;
 
-use crate::contact::certificate::{Breach, Held, Stencil, Verdict, check_finite, pair_of, room_of};
-use crate::contact::pair::Candidates;
+use crate::contact::certificate::{Breach, Held, Stencil, Verdict, check_finite, room_of};
+use crate::contact::pair::{Candidates, pair_of};
 use crate::math::Vec3;
 
 /// Part of a gap that a step leaves at least.

@@ -1,6 +1,5 @@
 //! Analytic bodies: plane, sphere, capsule and box, each with an exact signed distance.
 
-pub(crate) mod kinematics;
 pub(crate) mod mesh;
 
 use crate::description;

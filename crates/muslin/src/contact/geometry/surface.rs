@@ -5,9 +5,9 @@
 //! two edges where their owners meet. The box of an owner holds what it owns, so no pair within the distance is missed, and none
 //! is looked at twice. (A triangle never meets itself: its own vertices and edges make no pair.)
 
-use crate::contact::certificate::Pair;
 use crate::contact::geometry::bvh::{Aabb, Bvh};
 use crate::contact::geometry::closest_points::{point_triangle, segment_segment};
+use crate::contact::pair::Pair;
 use crate::math::Vec3;
 
 /// Triangles, and which of them owns a vertex or an edge.

@@ -4,12 +4,12 @@
 //! Within an island contacts are taken one after the other as they were found, and none sees another island: the bits do not depend on who does what.
 #![allow(unsafe_code, reason = "a thread moves the vertices of its own islands")]
 
-use crate::contact::collider::kinematics::ColliderOverSubstep;
+use crate::contact::context::ContactContext;
+use crate::contact::kinematics::ColliderOverSubstep;
 use crate::contact::response::pair::PairContact;
 use crate::contact::untangle::Untangle;
 use crate::math::Vec3;
 use crate::parallel::Shared;
-use crate::solver::Context;
 
 /// Sweeps over the contacts in a substep.
 const SWEEPS: usize = 8;
@@ -170,7 +170,7 @@ impl Islands {
     /// Pushes the vertices of all contacts apart, from `end`, in m; `lifts`, in m, are what was lifted of where they were.
     pub(crate) fn push(
         &mut self,
-        context: &Context<'_>,
+        context: &ContactContext<'_>,
         push: &Push<'_>,
         end: &mut [Vec3<f64>],
         lifts: &mut [Vec3<f64>],

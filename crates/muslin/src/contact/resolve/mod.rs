@@ -27,7 +27,8 @@ use std::sync::{Mutex, PoisonError};
 
 use wide::f64x2;
 
-use crate::contact::collider::kinematics::{ColliderOverSubstep, LIFT_SPEED};
+use crate::contact::context::{ContactContext, ContactError};
+use crate::contact::kinematics::{ColliderOverSubstep, LIFT_SPEED};
 use crate::contact::narrow_phase::{Contacts, Step};
 use crate::contact::resolve::islands::{Islands, Push};
 use crate::contact::resolve::stats::{ContactStats, StatsPerThread};
@@ -35,8 +36,7 @@ use crate::contact::untangle::Untangle;
 use crate::contact::{Asked, Breach, BroadPhase, Candidates, Pair, Truncation, rounding};
 use crate::math::Vec3;
 use crate::model::Model;
-use crate::solver::position_based::vertices::sharing;
-use crate::solver::{Context, StepError};
+use crate::parallel::sharing;
 
 /// Edges by which the motion of a vertex may differ from that of its cloth in a substep; what is faster is cut, or everything would
 /// have to be looked at.
@@ -161,7 +161,7 @@ impl ContactResolution {
     }
 
     /// Ends a substep at `time`, in s, once [`start`](Self::start) holds where it ended.
-    pub(crate) fn settle(&mut self, model: &Model, time: f64) -> Result<(), StepError> {
+    pub(crate) fn settle(&mut self, model: &Model, time: f64) -> Result<(), ContactError> {
         self.untangle.as_mut().map_or(Ok(()), |untangle| untangle.settle(model, &self.start, time))
     }
 
@@ -207,7 +207,7 @@ impl ContactResolution {
     }
 
     /// Pushes apart what is too near, and not into bodies: what lies on one does not give way to what lies on it.
-    pub(crate) fn push(&mut self, context: &Context<'_>, obstacles: &[ColliderOverSubstep], step: f64) {
+    pub(crate) fn push(&mut self, context: &ContactContext<'_>, obstacles: &[ColliderOverSubstep], step: f64) {
         self.complete();
         self.forget();
         // What is not finite is for `hold` to refuse.
@@ -265,16 +265,15 @@ impl ContactResolution {
     }
 
     /// Makes sure of the step, whatever has happened to `end` since [`push`](Self::push); whether it was changed.
-    pub(crate) fn hold(&mut self, context: &Context<'_>) -> Result<bool, StepError> {
+    pub(crate) fn hold(&mut self, context: &ContactContext<'_>) -> Result<bool, ContactError> {
         self.complete();
-        let survey = self
-            .survey(context)
-            .map_err(|vertex| StepError::non_finite(context.model, vertex.min(self.cloth.saturating_sub(1))))?;
+        let survey =
+            self.survey(context).map_err(|vertex| ContactError::NonFinite(vertex.min(self.cloth.saturating_sub(1))))?;
         self.hold_surveyed(context, &survey, false)
     }
 
     /// The same if only [`touched`](Self::touched) vertices have moved since [`push`](Self::push): the others need not be looked at again.
-    pub(crate) fn hold_touched(&mut self, context: &Context<'_>) -> Result<bool, StepError> {
+    pub(crate) fn hold_touched(&mut self, context: &ContactContext<'_>) -> Result<bool, ContactError> {
         let Some(known) = self.known.take() else { return self.hold(context) };
         // A tangle touches all.
         let touched = self.islands.touched().iter().map(|&vertex| vertex as usize);
@@ -287,12 +286,17 @@ impl ContactResolution {
         self.hold_surveyed(context, &survey, true)
     }
 
-    fn hold_surveyed(&mut self, context: &Context<'_>, survey: &Survey, is_known: bool) -> Result<bool, StepError> {
+    fn hold_surveyed(
+        &mut self,
+        context: &ContactContext<'_>,
+        survey: &Survey,
+        is_known: bool,
+    ) -> Result<bool, ContactError> {
         let pieces = self.pieces(context.model, survey)?;
         if !survey.longest.is_finite() {
             let is_long = |(x, y): (&Vec3<f64>, &Vec3<f64>)| !(*y - *x).norm_squared().is_finite();
             let vertex = self.start.iter().zip(&self.end).position(is_long).unwrap_or(0);
-            return Err(StepError::non_finite(context.model, vertex));
+            return Err(ContactError::NonFinite(vertex));
         }
         self.is_to_note = true;
         let is_changed = if pieces > 1 {
@@ -316,7 +320,7 @@ impl ContactResolution {
     }
 
     /// One look at all vertices: cuts motions that are too long to be followed, and sets the margin. An error is the first that is not finite.
-    fn survey(&mut self, context: &Context<'_>) -> Result<Survey, usize> {
+    fn survey(&mut self, context: &ContactContext<'_>) -> Result<Survey, usize> {
         let mut survey = self.quick_survey(context);
         if !survey.is_finite || survey.longest > CAP * self.edge {
             survey = Survey::of(&self.start, &self.end, &self.inverse_masses, self.cloth);
@@ -335,9 +339,9 @@ impl ContactResolution {
     }
 
     /// [`Survey::quick`] of all vertices, by all threads.
-    fn quick_survey(&self, context: &Context<'_>) -> Survey {
+    fn quick_survey(&self, context: &ContactContext<'_>) -> Survey {
         let (count, whole) = (self.end.len(), Mutex::new(Survey::NOTHING));
-        context.team.run(sharing(context, count), |worker| {
+        context.team.run(sharing(context.threads, count), |worker| {
             let share = worker.share(0..count);
             let part = Survey::quick(
                 &self.start[share.clone()],
@@ -351,20 +355,20 @@ impl ContactResolution {
     }
 
     /// In how many pieces a substep has to be held, so that nothing is led far in one.
-    fn pieces(&self, model: &Model, survey: &Survey) -> Result<u32, StepError> {
+    fn pieces(&self, model: &Model, survey: &Survey) -> Result<u32, ContactError> {
         let (led, fastest) = survey.led;
         let count = (led / (LED * self.edge)).ceil();
         if count > MOST_PIECES {
             let (name, safe) = (list_of(model, &[fastest]), MOST_PIECES * LED * self.edge);
-            return Err(StepError::Contact {
-                what: format!("vertex {name} is led by {led:.3e} m in one substep, where {safe:.3e} m are safe"),
-            });
+            return Err(ContactError::Unresolved(format!(
+                "vertex {name} is led by {led:.3e} m in one substep, where {safe:.3e} m are safe"
+            )));
         }
         Ok(count.max(1.0) as u32)
     }
 
     /// Makes sure of a substep piece by piece; whether it may end elsewhere.
-    fn hold_pieces(&mut self, context: &Context<'_>, pieces: u32) -> Result<bool, StepError> {
+    fn hold_pieces(&mut self, context: &ContactContext<'_>, pieces: u32) -> Result<bool, ContactError> {
         self.whole.clone_from(&self.end);
         self.origin.clone_from(&self.start);
         let mut outcome = Ok(true);
@@ -392,7 +396,7 @@ impl ContactResolution {
     }
 
     /// Makes sure of the way from `start` to `end`, of which only touched vertices may have changed if it `is_known`; whether it was changed.
-    fn hold_piece(&mut self, context: &Context<'_>, is_known: bool) -> Result<bool, StepError> {
+    fn hold_piece(&mut self, context: &ContactContext<'_>, is_known: bool) -> Result<bool, ContactError> {
         for round in 0..ROUNDS {
             // A step that was left as it is was certain; one that was changed may come near something else.
             if self.guard_step(context, is_known && round == 0)? == 0 {
@@ -408,12 +412,12 @@ impl ContactResolution {
         }
         match self.guard_step(context, false)? {
             0 => Ok(true),
-            _ => Err(StepError::Contact { what: "cloth is pushed from all sides".to_owned() }),
+            _ => Err(ContactError::Unresolved("cloth is pushed from all sides".to_owned())),
         }
     }
 
     /// Holds back what is not certain; how many vertices that were.
-    fn guard_step(&mut self, context: &Context<'_>, is_known: bool) -> Result<usize, StepError> {
+    fn guard_step(&mut self, context: &ContactContext<'_>, is_known: bool) -> Result<usize, ContactError> {
         if !self.is_known(context.model, is_known) {
             self.look(context);
         }
@@ -438,7 +442,7 @@ impl ContactResolution {
     }
 
     /// Whether a step is certain as it is, which all threads look for together; where it is not, one has to say what is wrong with it.
-    fn are_clear(&self, context: &Context<'_>, active: &Candidates) -> bool {
+    fn are_clear(&self, context: &ContactContext<'_>, active: &Candidates) -> bool {
         let (step, are_clear) = ((&self.start[..], &self.end[..]), AtomicBool::new(true));
         context.team.run(context.threads, |worker| {
             if !Truncation::are_clear(step, active, worker.share(0..active.len()), self.margin, &self.normals) {
@@ -488,7 +492,7 @@ impl ContactResolution {
     }
 
     /// Finds the pairs that may come to touch.
-    fn look(&mut self, context: &Context<'_>) {
+    fn look(&mut self, context: &ContactContext<'_>) {
         let model = context.model;
         // How near they have to come, and what neighbours within a cloth may come nearer than others.
         let distance = model.thickness + 16.0 * self.margin;
@@ -506,7 +510,7 @@ impl ContactResolution {
     }
 
     /// The pairs that are too near now or at the end of the substep.
-    fn find_contacts(&mut self, context: &Context<'_>) {
+    fn find_contacts(&mut self, context: &ContactContext<'_>) {
         let this = &*self;
         let Self { start, end, inverse_masses, .. } = this;
         let step = Step { model: context.model, start, end, inverse_masses };
@@ -665,7 +669,7 @@ fn list_of(model: &Model, vertices: &[u32]) -> String {
     }
 }
 
-fn breach_error(model: &Model, breach: Breach) -> StepError {
+fn breach_error(model: &Model, breach: Breach) -> ContactError {
     let list = |vertices: &[u32]| list_of(model, vertices);
     let pair = |pair: Pair| match pair {
         Pair::VertexTriangle([a, rest @ ..]) => {
@@ -674,8 +678,8 @@ fn breach_error(model: &Model, breach: Breach) -> StepError {
         Pair::EdgeEdge([a, b, c, d]) => format!("the edges of vertices {} and {}", list(&[a, b]), list(&[c, d])),
     };
     match breach {
-        Breach::Touching(found) => StepError::Contact { what: format!("{} touch", pair(found)) },
-        Breach::Pair(found) => StepError::Contact { what: format!("{} would pass through each other", pair(found)) },
-        Breach::NotFinite(vertex) => StepError::non_finite(model, vertex as usize),
+        Breach::Touching(found) => ContactError::Unresolved(format!("{} touch", pair(found))),
+        Breach::Pair(found) => ContactError::Unresolved(format!("{} would pass through each other", pair(found))),
+        Breach::NotFinite(vertex) => ContactError::NonFinite(vertex as usize),
     }
 }

@@ -10,11 +10,10 @@
 //!
 //! What depth is left at the end of a substep is projected by the frame ([`stepped`](crate::solver::substep_loop)).
 
-use crate::contact::collider::kinematics::ColliderOverSubstep;
+use crate::contact::kinematics::ColliderOverSubstep;
 use crate::contact::response::penalty;
 use crate::contact::response::penalty::{PenaltyContact, PenaltyForce};
 use crate::math::Vec3;
-use crate::solver::substep_loop::Substep;
 
 /// Stiffness of contact as a multiple of m/h²: a vertex at rest sinks in by g h²/100, a fraction of a usual thickness.
 const CONTACT_STIFFNESS: f64 = 100.0;
@@ -32,15 +31,9 @@ pub(crate) struct PenaltyContacts<'a> {
 }
 
 impl<'a> PenaltyContacts<'a> {
-    /// For a solver that steps all vertices at once, with a line search or without.
-    pub(crate) fn new(substep: &Substep<'a>, is_searched: bool) -> Self {
-        let Substep { obstacles, model, step, .. } = *substep;
-        Self { obstacles, thickness: model.thickness, step, is_searched }
-    }
-
-    /// For a solver that moves one vertex at a time, and each only downhill.
-    pub(crate) fn of_single_vertices(substep: &Substep<'a>) -> Self {
-        Self::new(substep, false)
+    /// Of bodies that are kept `thickness` away, in m, over a substep of `step` seconds; for a solver with a line search or without.
+    pub(crate) fn new(obstacles: &'a [ColliderOverSubstep], thickness: f64, step: f64, is_searched: bool) -> Self {
+        Self { obstacles, thickness, step, is_searched }
     }
 
     /// k of the penalty contact of a vertex with an inertia of m/h², in N/m.

@@ -25,11 +25,11 @@
 pub(crate) mod contour;
 pub(crate) mod initial;
 
+use crate::contact::context::ContactError;
 use crate::contact::untangle::contour::{Contours, Crossing};
 use crate::contact::{Candidates, Pair, Surface, extent, for_each_intersection, is_certified};
 use crate::math::Vec3;
 use crate::model::Model;
-use crate::solver::StepError;
 
 /// Triangles around what cuts that are exempt too: farther than a substep leads.
 const RINGS: usize = 2;
@@ -84,7 +84,7 @@ impl Untangle {
     }
 
     /// Ends a substep at `time`, in s, with all vertices at `x`, in m.
-    pub(crate) fn settle(&mut self, model: &Model, x: &[Vec3<f64>], time: f64) -> Result<(), StepError> {
+    pub(crate) fn settle(&mut self, model: &Model, x: &[Vec3<f64>], time: f64) -> Result<(), ContactError> {
         if self.is_free {
             return Ok(());
         }
@@ -100,7 +100,7 @@ impl Untangle {
             let more = if count > named.len() { format!(", and {} more", count - named.len()) } else { String::new() };
             format!("{count} of its pairs of triangles still cut each other ({}{more})", named.join("; "))
         };
-        Err(StepError::Tangled { what, seconds: PATIENCE })
+        Err(ContactError::Tangled { what, seconds: PATIENCE })
     }
 
     /// Whether nothing cuts or touches any more.

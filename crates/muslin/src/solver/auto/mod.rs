@@ -32,10 +32,9 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::math::Vec3;
-use crate::model::Model;
-use crate::output::edge_strain;
+use crate::model::{Model, edge_strain};
+use crate::parallel::sharing;
 use crate::parameter::{Entry, Kind, Parameter, Setting, Settings};
-use crate::solver::position_based::vertices::sharing;
 use crate::solver::position_based::xpbd;
 use crate::solver::position_based::{Help, Plan, PositionBased};
 use crate::solver::{
@@ -461,7 +460,7 @@ fn distance(a: &[Vec3<f64>], b: &[Vec3<f64>]) -> f64 {
 fn largest_strain(context: &Context<'_>, positions: &[Vec3<f64>]) -> f64 {
     let edges = &context.model.edges;
     let largest = AtomicU64::new(0);
-    context.team.run(sharing(context, positions.len()), |worker| {
+    context.team.run(sharing(context.threads, positions.len()), |worker| {
         let share = edges[worker.share(0..edges.len())].iter();
         let strain = share.map(|&(edge, rest)| edge_strain(positions, edge, rest)).fold(0.0, f64::max);
         // Numbers that are not negative have the order of their bits, and a maximum has no order at all.

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use crate::contact::Probe;
-use crate::contact::collider::kinematics::ColliderOverSubstep;
+use crate::contact::kinematics::ColliderOverSubstep;
 use crate::contact::response::penalty;
 use crate::force::{Push, Wind};
 use crate::math::{F32x4, Real, Vec3};

@@ -6,13 +6,13 @@
 use std::ops::Range;
 use std::sync::atomic::{self, AtomicUsize};
 
-use crate::contact::collider::kinematics::Kinematics;
+use crate::contact::kinematics::Kinematics;
 use crate::contact::resolve::stats::ContactStats;
 use crate::contact::resolve::{ContactResolution, Ends};
 use crate::force::Push;
 use crate::math::{Real, Vec3};
 use crate::model::Model;
-use crate::parallel::Shared;
+use crate::parallel::{Shared, sharing};
 use crate::solver::position_based::substep::{Arrays, ContactNormal, Substep};
 use crate::solver::{Context, Particle, StepError};
 use crate::state::State;
@@ -107,7 +107,7 @@ impl<R: Real> Frame<R> {
         let [particles, previous, velocities] = unsafe {
             [Shared::new(&mut self.particles), Shared::new(&mut self.previous), Shared::new(&mut self.velocities)]
         };
-        context.team.run(sharing(context, count), |worker| {
+        context.team.run(sharing(context.threads, count), |worker| {
             for i in worker.share(0..count) {
                 origins.set(i, state.positions[i]);
                 let particle = Particle::new(Vec3::ZERO, R::from_f64(context.model.inverse_masses[i]));
@@ -127,7 +127,7 @@ impl<R: Real> Frame<R> {
         }
         // SAFETY: a worker sets those of its share of the vertices, and gets none.
         let clearances = unsafe { Shared::new(clearances) };
-        context.team.run(sharing(context, origins.len()), |worker| {
+        context.team.run(sharing(context.threads, origins.len()), |worker| {
             for i in worker.share(0..origins.len()) {
                 for (k, clearance) in kinematics.clearances(origins[i], thickness).enumerate() {
                     // More than what the square of a displacement is rounded by; what is not a number is no room.
@@ -169,11 +169,12 @@ impl<R: Real> Frame<R> {
     ) -> Result<(), StepError> {
         resolution.lead(context.model, self.kinematics.time_after(substep));
         self.set_ends(resolution, context);
-        resolution.push(context, self.kinematics.obstacles(substep), step);
+        resolution.push(&context.contact(), self.kinematics.obstacles(substep), step);
         if !resolution.touched().is_empty() {
             self.take_push(resolution, context, step, substep);
         }
-        if resolution.hold_touched(context)? {
+        let contact_error = |error| StepError::contact(context.model, error);
+        if resolution.hold_touched(&context.contact()).map_err(contact_error)? {
             self.put_all_back(resolution);
             for (x, (u, origin)) in resolution.start.iter_mut().zip(self.particles.iter().zip(&self.origins)) {
                 *x = *origin + u.xyz().cast();
@@ -182,7 +183,7 @@ impl<R: Real> Frame<R> {
             // The ends are exactly what is stored.
             std::mem::swap(&mut resolution.start, &mut resolution.end);
         }
-        resolution.settle(context.model, self.kinematics.time_after(substep))?;
+        resolution.settle(context.model, self.kinematics.time_after(substep)).map_err(contact_error)?;
         let mut kept = std::mem::take(&mut self.kept);
         // SAFETY: a worker sets those of its share of the vertices, and gets none.
         let copies = unsafe { Shared::new(&mut kept) };
@@ -203,7 +204,7 @@ impl<R: Real> Frame<R> {
         resolution.inverse_masses.resize(count, 0.0);
         // SAFETY: a worker has its share of the vertices.
         let (ends, masses) = unsafe { (Shared::new(&mut resolution.end), Shared::new(&mut resolution.inverse_masses)) };
-        context.team.run(sharing(context, count), |worker| {
+        context.team.run(sharing(context.threads, count), |worker| {
             let share = worker.share(0..count);
             // SAFETY: shares are disjoint.
             let (ends, masses) = unsafe { (ends.part(share.clone()), masses.part(share.clone())) };
@@ -321,7 +322,7 @@ impl<R: Real> Frame<R> {
         // SAFETY: a worker sets those of its share of the vertices, and gets none.
         let [positions, velocities] =
             unsafe { [Shared::new(&mut state.positions), Shared::new(&mut state.velocities)] };
-        context.team.run(sharing(context, count), |worker| {
+        context.team.run(sharing(context.threads, count), |worker| {
             let share = worker.share(0..count);
             if let Some(bad) = self.non_finite(share.clone()) {
                 first_bad.fetch_min(bad, atomic::Ordering::Relaxed);
@@ -343,12 +344,6 @@ impl<R: Real> Frame<R> {
             }
         }
     }
-}
-
-/// How many threads to use for a pass over so many vertices that is a run of its own: fewer are passed sooner than the others meet.
-pub(crate) fn sharing(context: &Context<'_>, count: usize) -> usize {
-    const FEW: usize = 4096;
-    if count < FEW { 1 } else { context.threads }
 }
 
 /// Where a vertex was, lifted by so much, in m.

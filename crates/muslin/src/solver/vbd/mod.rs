@@ -51,7 +51,6 @@ pub(crate) mod sweep_f32;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::contact::response::penalty_contacts::PenaltyContacts;
 use crate::energy::{Batch, Constraint, Energy, Term};
 use crate::math::{Mat3, Small, Vec3};
 use crate::model::Model;
@@ -488,7 +487,7 @@ impl Descent {
             inverse_masses: &motion.inverse_masses,
             previous: &motion.previous,
             step: substep.step,
-            penalty_contacts: PenaltyContacts::of_single_vertices(substep),
+            penalty_contacts: substep.penalty_contacts(false),
             // SAFETY: the normal forces of a vertex are got and set by the worker that has the vertex.
             normal_forces: unsafe { Shared::new(&mut normal_forces) },
         };
@@ -535,7 +534,7 @@ impl Descent {
     fn guess(&mut self, substep: &Substep<'_>, motion: &mut Motion) {
         let Motion { positions, previous, predicted, inverse_masses, .. } = motion;
         positions.copy_from_slice(predicted);
-        let penalty_contacts = PenaltyContacts::of_single_vertices(substep);
+        let penalty_contacts = substep.penalty_contacts(false);
         if penalty_contacts.is_empty() {
             return;
         }
@@ -560,7 +559,7 @@ impl Descent {
         let (x, normal_forces) = (&motion.positions, &self.normal_forces);
         self.pieces.resize(pieces_of(model), 0.0);
         let of_terms = self.pieces.len() - x.len().div_ceil(PIECE);
-        let penalty_contacts = PenaltyContacts::of_single_vertices(substep);
+        let penalty_contacts = substep.penalty_contacts(false);
         // SAFETY: each worker sets only the pieces of its own share.
         let shared = unsafe { Shared::new(&mut self.pieces) };
         context.team.run(context.threads, |worker| {
@@ -593,7 +592,7 @@ impl Descent {
     /// All sweeps of a substep. Returns their number and the largest move of the last, in m.
     fn descend(&mut self, substep: &Substep<'_>, motion: &mut Motion, acceleration: f64) -> (u32, f64) {
         let context = substep.context;
-        let penalty_contacts = PenaltyContacts::of_single_vertices(substep);
+        let penalty_contacts = substep.penalty_contacts(false);
         let is_accelerated = acceleration > 0.0;
         let mut last = std::mem::take(&mut self.last);
         let mut before_last = std::mem::take(&mut self.before_last);
@@ -670,7 +669,7 @@ impl Descent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contact::collider::kinematics::Kinematics;
+    use crate::contact::kinematics::Kinematics;
     use crate::parallel::Team;
     use crate::scene::parse;
     use crate::solver::NoClock;
@@ -726,7 +725,7 @@ mod tests {
                     inverse_masses: &model.inverse_masses,
                     previous: &state.positions,
                     step,
-                    penalty_contacts: PenaltyContacts::of_single_vertices(&substep),
+                    penalty_contacts: substep.penalty_contacts(false),
                     normal_forces,
                 },
             };
