@@ -364,7 +364,7 @@ impl Open {
     }
 
     fn describe(&self) -> Value {
-        reply::scene(&self.scene, self.simulation.model())
+        reply::scene(&self.scene, &self.simulation)
     }
 
     /// A vertex as it is numbered in a request, all cloths one after the other: its cloth, its number there, and its place in the state.

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use muslin::SetupError;
-use muslin::model::{Model, Problem};
+use muslin::Simulation;
+use muslin::model::Problem;
 use muslin::output::memory;
 use muslin::scene::{ColliderShape, Finding, Origin, Scene, Severity};
 use serde_json::{Value, json};
@@ -65,7 +66,8 @@ pub(crate) fn warnings(parsed: &[Finding], compiled: &[Problem]) -> Value {
 }
 
 /// A scene, for whoever draws it and offers its values to be changed.
-pub(crate) fn scene(scene: &Scene, model: &Model) -> Value {
+pub(crate) fn scene(scene: &Scene, simulation: &Simulation) -> Value {
+    let model = simulation.model();
     let cloths: Vec<Value> = model.cloths.iter().zip(&scene.cloths).map(|(cloth, described)| {
         json!({ "name": cloth.name, "first": cloth.vertices.start, "vertices": cloth.vertices.len(), "color": described.color })
     }).collect();
@@ -98,7 +100,7 @@ pub(crate) fn scene(scene: &Scene, model: &Model) -> Value {
         "cloths": cloths,
         "pinned": pinned,
         "colliders": colliders,
-        "memory": memory::estimate(model),
+        "memory": memory::estimate(model, simulation.terms()),
         // Every scene that is written reads back, as TOML and hence as this.
         "values": toml::from_str::<Value>(&scene.to_toml()).unwrap_or_default(),
     })

@@ -10,9 +10,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use muslin::mesh::{Group, Mesh, Uv};
-use muslin::model::{BadStart, Compiled, LoadFrames, LoadMesh, Model, Problem};
+use muslin::model::{LoadFrames, LoadMesh, Problem};
 use muslin::parallel::Team;
 use muslin::scene::{ColliderShape, Scene};
+use muslin::setup::{BadStart, Compiled};
 use muslin::{SetupError, Simulation};
 use muslin_io::{GlbMesh, IoError, ObjMesh, npy_bytes, read_glb, read_npy, read_obj};
 
@@ -116,7 +117,7 @@ impl MeshFiles {
 
     /// The compiled side of a scene with these files.
     pub fn compile(&mut self, scene: &Scene) -> Result<Compiled, Vec<Problem>> {
-        self.with_loaders(scene, |load, load_frames| Model::compile_with(scene, load, load_frames))
+        self.with_loaders(scene, |load, load_frames| muslin::setup::compile_with(scene, load, load_frames))
     }
 
     /// The start of a scene that is refused for what cuts or touches in it.

@@ -2,7 +2,7 @@
 
 use muslin::math::Vec3;
 use muslin::mesh::Mesh;
-use muslin::model::Model;
+use muslin::setup::Compiled;
 use muslin::topology::Topology;
 
 use crate::fixtures::{CYLINDER, DOF_COUNT, QUADRATIC_SURFACES, RANDOM_MESH, UNSTRUCTURED_MESH, flat_mesh, num, table};
@@ -43,7 +43,7 @@ fn row_height(diagonals: &str) -> f64 {
 }
 
 /// A sheet of `[columns, rows]` in unit edges with bending only.
-fn sheet(diagonals: &str, [columns, rows]: [u32; 2], bend: &str) -> Try<Model> {
+fn sheet(diagonals: &str, [columns, rows]: [u32; 2], bend: &str) -> Try<Compiled> {
     let size = [f64::from(columns), f64::from(rows) * row_height(diagonals)];
     let text = format!(
         r#"
@@ -54,8 +54,8 @@ fn sheet(diagonals: &str, [columns, rows]: [u32; 2], bend: &str) -> Try<Model> {
     );
     let outcome = muslin::scene::parse(&text, &[]);
     let scene = outcome.into_result().map_err(|e| e.to_string())?;
-    let compiled = Model::compile(&scene, &mut |_| Err("no file".to_owned()));
-    compiled.map(|c| c.model).map_err(|p| p.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
+    let compiled = muslin::setup::compile(&scene, &mut |_| Err("no file".to_owned()));
+    compiled.map_err(|p| p.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
 }
 
 /// Energy per area inside of an endless sheet that is mapped to space, over ½κ².
@@ -64,9 +64,9 @@ fn sheet(diagonals: &str, [columns, rows]: [u32; 2], bend: &str) -> Try<Model> {
 /// difference of four sheets is a nm: the inside alone.
 fn density(diagonals: &str, bend: &str, curvature: f64, map: impl Fn(Vec3<f64>) -> Vec3<f64>) -> Try<f64> {
     let at = |columns, rows| -> Try<f64> {
-        let model = sheet(diagonals, [columns, rows], bend)?;
-        let x: Vec<Vec3<f64>> = model.initial_positions.iter().map(|&p| map(p)).collect();
-        Ok(model.elastic_energy(&x))
+        let sheet = sheet(diagonals, [columns, rows], bend)?;
+        let x: Vec<Vec3<f64>> = sheet.model.initial_positions.iter().map(|&p| map(p)).collect();
+        Ok(sheet.elastic_energy(&x))
     };
     let area = 16.0 * row_height(diagonals);
     Ok((at(8, 8)? - at(8, 4)? - at(4, 8)? + at(4, 4)?) / (0.5 * curvature * curvature * area))
@@ -98,7 +98,7 @@ fn irregular_density(
     } else {
         hinges.iter().flat_map(|hinge| hinge.triangles).map(third).sum()
     };
-    Ok(simulation.model().elastic_energy(&x) / (0.5 * curvature * curvature * area))
+    Ok(simulation.elastic_energy(&x) / (0.5 * curvature * curvature * area))
 }
 
 /// What the definition of a hinge model gives on the same mesh, summed here: ½ ℓ² θ²/(A₀+A₁), or ½ ‖K x‖²/(A₀+A₁).

@@ -70,7 +70,7 @@ impl Reduced {
                 let amount: f64 = moves.iter().map(|(shape, factor)| factor * shapes[*shape][group]).sum();
                 vertices.iter().for_each(|&v| x[v] += direction * amount);
             }
-            model.terms.iter().map(|term| term.value(&x)).sum::<f64>()
+            simulation.terms().iter().map(|term| term.value(&x)).sum::<f64>()
         };
         let n = shapes.len();
         let rest = energy(&[]);

@@ -2,7 +2,7 @@
 
 use muslin::math::Vec3;
 use muslin::mesh::Mesh;
-use muslin::model::Model;
+use muslin::setup::Compiled;
 
 use crate::plot::{Plot, Scale, Series};
 use crate::report::Section;
@@ -92,7 +92,7 @@ fn fit(samples: &[([f64; 3], f64)]) -> [f64; 3] {
 /// Every vertex of these grids is a centre of symmetry, so that uniform strain leaves no force to relax.
 fn lattice_moduli(diagonals: &str) -> Try<[[f64; 3]; 3]> {
     let height = if diagonals == "isotropic" { 0.5 * 3.0_f64.sqrt() } else { 1.0 };
-    let model = |columns: u32, rows: u32| -> Try<Model> {
+    let model = |columns: u32, rows: u32| -> Try<Compiled> {
         let size = [f64::from(columns), f64::from(rows) * height];
         let text = format!(
             r#"
@@ -102,8 +102,8 @@ fn lattice_moduli(diagonals: &str) -> Try<[[f64; 3]; 3]> {
             "#
         );
         let scene = muslin::scene::parse(&text, &[]).into_result().map_err(|e| e.to_string())?;
-        let compiled = Model::compile(&scene, &mut |_| Err("no file".to_owned()));
-        compiled.map(|c| c.model).map_err(|p| format!("{p:?}"))
+        let compiled = muslin::setup::compile(&scene, &mut |_| Err("no file".to_owned()));
+        compiled.map_err(|p| format!("{p:?}"))
     };
     let sheets = [(model(8, 8)?, 1.0), (model(8, 4)?, -1.0), (model(4, 8)?, -1.0), (model(4, 4)?, 1.0)];
     let strain = 1e-5;
@@ -111,9 +111,9 @@ fn lattice_moduli(diagonals: &str) -> Try<[[f64; 3]; 3]> {
         let map = |p: &Vec3<f64>| {
             Vec3::new((1.0 + e[0]) * p.x + 0.5 * e[2] * p.z, 0.0, (1.0 + e[1]) * p.z + 0.5 * e[2] * p.x)
         };
-        let of = |model: &Model| {
-            let x: Vec<Vec3<f64>> = model.initial_positions.iter().map(map).collect();
-            model.terms.iter().map(|term| term.value(&x)).sum::<f64>()
+        let of = |sheet: &Compiled| {
+            let x: Vec<Vec3<f64>> = sheet.model.initial_positions.iter().map(map).collect();
+            sheet.terms.iter().map(|term| term.value(&x)).sum::<f64>()
         };
         sheets.iter().map(|(model, sign)| sign * of(model)).sum::<f64>() / (16.0 * height * strain * strain)
     };

@@ -49,6 +49,7 @@ pub mod scene;
 pub mod state;
 
 pub mod output;
+pub mod setup;
 pub mod solver;
 
 pub mod catalog;

@@ -3,20 +3,24 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::description::Scene;
+use crate::description::{LoadFrames, LoadMesh, Problem, Scene};
 use crate::interaction::Grab;
-use crate::model::{Compiled, LoadFrames, LoadMesh, Model, Problem};
+use crate::math::Vec3;
+use crate::model::Model;
 use crate::output::Diagnostics;
 use crate::parallel::thread_tuner::ThreadTuner;
 use crate::parallel::{Tally, Team, TeamError};
 use crate::parameter::Settings;
+use crate::setup;
+use crate::setup::Compiled;
 use crate::solver;
-use crate::solver::{Clock, Context, Need, NoClock, Solver, SolverKind, StepError, StepReport};
+use crate::solver::{Clock, Context, Need, NoClock, Solver, SolverKind, StepError, StepReport, Term};
 use crate::state::State;
 
 /// A scene that can be stepped.
 pub struct Simulation {
     model: Model,
+    terms: Vec<Box<dyn Term>>,
     state: State,
     solver: Box<dyn Solver>,
     kind: &'static SolverKind,
@@ -68,7 +72,7 @@ pub enum RestoreError {
 impl Simulation {
     /// Compiles a scene without animated meshes; `load` is asked for each mesh file.
     pub fn new(scene: &Scene, threads: usize, load: &mut LoadMesh<'_>) -> Result<Self, SetupError> {
-        Self::of(scene, Team::new(threads)?, |scene| Model::compile(scene, load))
+        Self::of(scene, Team::new(threads)?, |scene| setup::compile(scene, load))
     }
 
     /// Compiles a scene; `load` is asked for each mesh file and `load_frames` for the frames of each animated mesh.
@@ -88,7 +92,7 @@ impl Simulation {
         load: &mut LoadMesh<'_>,
         load_frames: &mut LoadFrames<'_>,
     ) -> Result<Self, SetupError> {
-        Self::of(scene, team, |scene| Model::compile_with(scene, load, load_frames))
+        Self::of(scene, team, |scene| setup::compile_with(scene, load, load_frames))
     }
 
     fn of(
@@ -103,6 +107,7 @@ impl Simulation {
             count_intersections: scene.contact.self_contact || !compiled.model.bodies.is_empty(),
             hand: Grab::new(&compiled.model),
             model: compiled.model,
+            terms: compiled.terms,
             state: compiled.state,
             solver: (kind.build)(&scene.solver.settings),
             kind,
@@ -148,7 +153,8 @@ impl Simulation {
             self.hand.lead(&mut self.model, self.state.time, dt, hand_goes);
         }
         let threads = self.tuner.as_mut().map_or(self.team.size(), ThreadTuner::threads);
-        let context = Context { model: &self.model, team: &self.team, threads, clock: &*self.clock };
+        let context =
+            Context { model: &self.model, terms: &self.terms, team: &self.team, threads, clock: &*self.clock };
         let start = self.clock.seconds();
         let (solver, state) = (&mut self.solver, &mut self.state);
         let report = self.team.host(threads, || solver.advance(&context, state, dt))?;
@@ -162,13 +168,13 @@ impl Simulation {
     /// Measures the current state. A solver that takes no notice of the energies of the scene has none of them.
     pub fn diagnose(&self) -> Diagnostics {
         let threads = self.tuner.as_ref().map_or(self.team.size(), ThreadTuner::fastest);
-        let (model, state) = (&self.model, &self.state);
+        let (model, state) = ((&self.model, &self.terms[..]), &self.state);
         self.with_own_energy(Diagnostics::measure_with(model, state, self.count_intersections, (&self.team, threads)))
     }
 
     /// The same at a glance, for a person who watches: see [`Diagnostics::glance`].
     pub fn glance(&self) -> Diagnostics {
-        self.with_own_energy(Diagnostics::glance(&self.model, &self.state))
+        self.with_own_energy(Diagnostics::glance(&self.model, &self.terms, &self.state))
     }
 
     fn with_own_energy(&self, measured: Diagnostics) -> Diagnostics {
@@ -183,6 +189,16 @@ impl Simulation {
     /// The compiled scene.
     pub fn model(&self) -> &Model {
         &self.model
+    }
+
+    /// The terms of its potential, in the order they are swept.
+    pub fn terms(&self) -> &[Box<dyn Term>] {
+        &self.terms
+    }
+
+    /// The elastic energy of the model with the vertices at x, in J, in the model's order.
+    pub fn elastic_energy(&self, x: &[Vec3<f64>]) -> f64 {
+        solver::elastic_energy(&self.model, &self.terms, x)
     }
 
     /// Positions, velocities and time.

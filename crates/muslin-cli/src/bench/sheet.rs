@@ -102,7 +102,7 @@ pub(crate) fn measure(plan: &Plan<'_>) -> Result<Vec<Row>, Failure> {
 }
 
 fn rows(bend: Bend, simulation: &Simulation, samples: &Samples) -> [Row; 4] {
-    let elements: usize = simulation.model().terms.iter().map(|term| term.element_count()).sum();
+    let elements: usize = simulation.terms().iter().map(|term| term.element_count()).sum();
     let millions = 1e-6 * (elements * SUBSTEPS * ITERATIONS) as f64;
     let Diagnostics { max_strain, mean_strain, .. } = simulation.diagnose();
     let row = |quantity, unit, best, median| Row {

@@ -5,8 +5,9 @@
 use std::mem;
 
 use muslin::energy::stretch::shape_matching::{self, Matching};
-use muslin::model::{self, Compiled, Model, Problem};
+use muslin::model::{self, Problem};
 use muslin::scene::{Finding, Scene, Severity};
+use muslin::setup::Compiled;
 use muslin::solver::{explicit, milliseconds, over_the_limit};
 use serde_json::{Value, json};
 
@@ -52,7 +53,7 @@ pub(super) fn examine(file: &SceneFile, changes: &SceneChanges) -> Result<Sound,
     match meshes.compile(&parsed.scene) {
         Ok(compiled) => {
             warnings.extend(parsed.locate(&compiled.warnings));
-            warnings.extend(parsed.locate(instability(&parsed.scene, &compiled.model).as_slice()));
+            warnings.extend(parsed.locate(instability(&parsed.scene, &compiled).as_slice()));
             Ok(Sound { scene: parsed.scene, compiled, warnings })
         }
         Err(problems) => {
@@ -63,14 +64,15 @@ pub(super) fn examine(file: &SceneFile, changes: &SceneChanges) -> Result<Sound,
 }
 
 /// Steps of an explicit solver that are longer than is stable at the start, where that is cheap to know.
-fn instability(scene: &Scene, model: &Model) -> Option<Problem> {
+fn instability(scene: &Scene, compiled: &Compiled) -> Option<Problem> {
+    let Compiled { model, terms, .. } = compiled;
     let solver = &scene.solver;
     if solver.entry.name != explicit::KIND.entry.name || model.masses.len() > MEASURED {
         return None;
     }
     let substeps = u32::try_from(solver.settings.integer("substeps")?).ok()?;
     let step = scene.frame_time() / f64::from(substeps);
-    let limit = explicit::stable_step(model, &solver.settings, step).filter(|limit| step > *limit)?;
+    let limit = explicit::stable_step(model, terms, &solver.settings, step).filter(|limit| step > *limit)?;
     let message = format!("the step of {} is {}", milliseconds(step), over_the_limit(step, limit, substeps));
     Some(Problem { severity: Severity::Warning, place: "solver.substeps".to_owned(), message })
 }
@@ -95,7 +97,7 @@ impl Sound {
             let of_all = count(cloth.mesh.vertex_count(), "vertex");
             say(format_args!("    pins: {} of {of_all}", self.pinned(cloth)))?;
         }
-        for (term, cloth) in model.terms.iter().zip(self.cloth_of_terms()) {
+        for (term, cloth) in self.compiled.terms.iter().zip(self.cloth_of_terms()) {
             let (elements, colors) = (count(term.element_count(), "element"), count(term.color_count(), "colour"));
             let whose = if model.cloths.len() > 1 { format!(" of {cloth:?}") } else { String::new() };
             say(format_args!("  {}{whose}: {elements} in {colors}", term.name()))?;
@@ -111,7 +113,7 @@ impl Sound {
             scene.frame_time(),
             scene.solver.entry.name,
             count(scene.colliders.len(), "collider"),
-            memory::in_words(muslin::output::memory::estimate(model)),
+            memory::in_words(muslin::output::memory::estimate(model, &self.compiled.terms)),
             memory::in_words(memory::frame_bytes(model, scene))
         ))
     }
@@ -133,7 +135,8 @@ impl Sound {
         let model = &self.compiled.model;
         let cloths: Vec<report::Cloth> = model.cloths.iter().map(report::Cloth::from).collect();
         let pinned: Vec<usize> = model.cloths.iter().map(|cloth| self.pinned(cloth)).collect();
-        let terms: Vec<Value> = model
+        let terms: Vec<Value> = self
+            .compiled
             .terms
             .iter()
             .zip(self.cloth_of_terms())
@@ -155,7 +158,7 @@ impl Sound {
                 "terms": terms,
                 "regions": model.matchings.iter().map(Matching::len).collect::<Vec<_>>(),
                 "colliders": self.scene.colliders.len(),
-                "memory_bytes": muslin::output::memory::estimate(model),
+                "memory_bytes": muslin::output::memory::estimate(model, &self.compiled.terms),
                 "npy_bytes": memory::frame_bytes(model, &self.scene),
             },
         })

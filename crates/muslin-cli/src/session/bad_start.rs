@@ -6,8 +6,9 @@
 use std::path::PathBuf;
 
 use muslin::math::Vec3;
-use muslin::model::{BadStart, Problem};
+use muslin::model::Problem;
 use muslin::scene::Scene;
+use muslin::setup::BadStart;
 use muslin_render::{Bounds, Cloth, Picture, Renderer, Solid, cloth_color};
 
 use super::folder::{Folder, PREVIEW, REFUSED};

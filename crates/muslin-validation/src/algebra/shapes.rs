@@ -119,7 +119,7 @@ fn sheet(stretch: &str) -> Try<(Model, Vec<Vec3<f64>>)> {
     // What a simulation owns cannot be taken out of it; the scene is sound if it can be made.
     simulation(&text, &Mesh::default())?;
     let scene = muslin::scene::parse(&text, &[]).into_result().map_err(|e| e.to_string())?;
-    let compiled = Model::compile(&scene, &mut |_| Err("no file".to_owned()));
+    let compiled = muslin::setup::compile(&scene, &mut |_| Err("no file".to_owned()));
     let model = compiled.map_err(|p| format!("{p:?}"))?.model;
     let mut random = Random::new(3);
     let x = model.initial_positions.iter().map(|x| *x + random.vector() * 0.1).collect();

@@ -5,7 +5,7 @@ use muslin::mesh::Mesh;
 use muslin::model::Model;
 use muslin::parallel::Team;
 use muslin::scene::parse;
-use muslin::solver::{self, Context, NoClock};
+use muslin::solver::{self, Context, NoClock, Term};
 use muslin::state::State;
 use serde_json::Value;
 
@@ -26,6 +26,7 @@ type Outcome = (Vec<Vec3<f64>>, f64);
 struct Net {
     case: Value,
     model: Model,
+    terms: Vec<Box<dyn Term>>,
     state: State,
     step: f64,
 }
@@ -72,8 +73,8 @@ impl Net {
             1.0 / get(case, "k")
         );
         let scene = parse(&text, &[]).into_result().map_err(|e| e.to_string())?;
-        let compiled = Model::compile(&scene, &mut |_| Ok(mesh.clone())).map_err(|p| format!("{p:?}"))?;
-        let (mut model, mut state) = (compiled.model, compiled.state);
+        let compiled = muslin::setup::compile(&scene, &mut |_| Ok(mesh.clone())).map_err(|p| format!("{p:?}"))?;
+        let (mut model, terms, mut state) = (compiled.model, compiled.terms, compiled.state);
         let ordering = &model.cloths[0].ordering;
         state.positions = ordering.reordered(&vectors(&case["x_n"]));
         state.velocities = ordering.reordered(&vectors(&case["v_n"]));
@@ -82,7 +83,7 @@ impl Net {
         model.initial_positions.clone_from(&state.positions);
         model.masses.fill(mass);
         model.inverse_masses.fill(1.0 / mass);
-        Ok(Self { case: case.clone(), model, state, step: get(case, "h") })
+        Ok(Self { case: case.clone(), model, terms, state, step: get(case, "h") })
     }
 
     /// One step from the state before.
@@ -93,7 +94,8 @@ impl Net {
         let scene = parse(&text, &[]).into_result().map_err(|e| e.to_string())?;
         let kind = solver::find(scene.solver.entry.name).ok_or("no such solver")?;
         let mut solver = (kind.build)(&scene.solver.settings);
-        let context = Context { model: &self.model, team: &Team::solo(), threads: 1, clock: &NoClock };
+        let context =
+            Context { model: &self.model, terms: &self.terms, team: &Team::solo(), threads: 1, clock: &NoClock };
         let mut state = self.state.clone();
         solver.advance(&context, &mut state, self.step).map_err(|e| e.to_string())?;
         let value = self.objective(&state.positions);
@@ -108,7 +110,7 @@ impl Net {
             let y = self.state.positions[i] + (self.state.velocities[i] + model.gravity * h) * h;
             0.5 * model.masses[i] / (h * h) * (x[i] - y).norm_squared()
         };
-        (0..x.len()).filter(|&i| !is_held(i)).map(inertia).sum::<f64>() + model.elastic_energy(x)
+        (0..x.len()).filter(|&i| !is_held(i)).map(inertia).sum::<f64>() + solver::elastic_energy(model, &self.terms, x)
     }
 
     /// The springs as the fixture lists them, in the numbers of the state.
@@ -120,7 +122,7 @@ impl Net {
 
     /// The springs in the order of the solver.
     fn colored_springs(&self) -> Vec<[usize; 2]> {
-        let springs = &self.model.terms[0];
+        let springs = &self.terms[0];
         (0..springs.element_count()).map(|e| [0, 1].map(|i| springs.stencil(e)[i] as usize)).collect()
     }
 

@@ -162,7 +162,7 @@ mod tests {
                     path = [{ time = 0 }, { time = 0.1, turn = 5 }]\n";
         let outcome = parse(text, &[]);
         let scene = outcome.scene.unwrap_or_else(|| panic!("{:?}", outcome.findings));
-        let model = Model::compile(&scene, &mut |_| Err(String::new())).unwrap().model;
+        let model = crate::setup::compile(&scene, &mut |_| Err(String::new())).unwrap().model;
         let (mut kinematics, mut random) = (Kinematics::default(), Random::new(5));
         let thickness = model.thickness;
         let mut touched = [[0; 2]; 5];

@@ -7,18 +7,19 @@ use crate::energy::stiffness::DAMPING;
 use crate::energy::{Energy, Site, Stiffness};
 #[cfg(target_arch = "x86_64")]
 use crate::math::F32x8;
-use crate::math::{F32x4, Scalar, Vec3};
+use crate::math::{F32x4, Scalar};
 use crate::parallel::Spot;
 use crate::parameter::Settings;
-use crate::solver::position_based::{pbd, xpbd};
-use crate::solver::{Elastic, ForceFlow, Particle, Place, projective, vbd};
 use crate::topology::color;
+
+/// A spot among particles in single precision, which are four numbers each.
+pub(crate) type ParticleSpot = Spot<[f32; 4]>;
 
 /// The elements of one model, sorted by colour: elements of a colour share no vertex.
 pub struct Batch<E: Energy<N>, const N: usize> {
     stencils: Vec<[u32; N]>,
     /// The same for the fast sweeps, made when the first one comes.
-    spots: OnceLock<Vec<[Spot<Particle<f32>>; N]>>,
+    spots: OnceLock<Vec<[ParticleSpot; N]>>,
     rest: Vec<E::Rest<f64>>,
     /// As many as a sweep takes at once, made when the first one comes: the elements of each colour, four or eight at a time; what is left over is
     /// not here.
@@ -65,7 +66,7 @@ impl<E: Energy<N>, const N: usize> Batch<E, N> {
     }
 
     /// The same, as the fast sweeps follow them.
-    pub(crate) fn spots(&self) -> &[[Spot<Particle<f32>>; N]] {
+    pub(crate) fn spots(&self) -> &[[ParticleSpot; N]] {
         self.spots.get_or_init(|| self.stencils.iter().map(|stencil| stencil.map(Spot::new)).collect())
     }
 
@@ -123,68 +124,5 @@ impl<E: Energy<N>, const N: usize> WideRest<F32x8, E, N> for Batch<E, N> {
 impl<E: Energy<N>, const N: usize> WideRest<f64, E, N> for Batch<E, N> {
     fn wide_rest(&self) -> &[E::Rest<f64>] {
         &self.rest
-    }
-}
-
-/// A batch with its model erased: one virtual call per sweep, none per element.
-///
-/// Each supertrait is the sweep of one solver and lives in that solver's file.
-pub trait Term:
-    Place<f32>
-    + Place<f64>
-    + xpbd::Project<f32>
-    + xpbd::Project<f64>
-    + pbd::Project<f32>
-    + pbd::Project<f64>
-    + Elastic
-    + ForceFlow
-    + projective::LocalStep
-    + vbd::VertexBlocks
-    + Send
-    + Sync
-{
-    /// [`Energy::NAME`].
-    fn name(&self) -> &'static str;
-    /// [`Energy::IS_QUADRATIC`].
-    fn is_quadratic(&self) -> bool;
-    /// Number of elements.
-    fn element_count(&self) -> usize;
-    /// Vertices of each element.
-    fn width(&self) -> usize;
-    /// The vertices of one element.
-    fn stencil(&self, element: usize) -> &[u32];
-    /// Number of colours.
-    fn color_count(&self) -> usize;
-    /// Σψ, in J.
-    fn value(&self, x: &[Vec3<f64>]) -> f64;
-}
-
-impl<E: Energy<N>, const N: usize> Term for Batch<E, N> {
-    fn name(&self) -> &'static str {
-        E::NAME
-    }
-
-    fn is_quadratic(&self) -> bool {
-        E::IS_QUADRATIC
-    }
-
-    fn element_count(&self) -> usize {
-        self.stencils.len()
-    }
-
-    fn width(&self) -> usize {
-        N
-    }
-
-    fn stencil(&self, element: usize) -> &[u32] {
-        &self.stencils[element]
-    }
-
-    fn color_count(&self) -> usize {
-        self.colors.len()
-    }
-
-    fn value(&self, x: &[Vec3<f64>]) -> f64 {
-        self.stencils.iter().zip(&self.rest).map(|(s, r)| E::value(r, &s.map(|v| x[v as usize]))).sum()
     }
 }

@@ -14,7 +14,8 @@ mod stiffness;
 pub mod bend;
 pub mod stretch;
 
-pub use batch::{Batch, Term, WideRest};
+pub(crate) use batch::ParticleSpot;
+pub use batch::{Batch, WideRest};
 pub use row::{Constraint, LinearRow, Multiplier, PairRow, Row, TripleRow};
 pub use stiffness::Stiffness;
 
@@ -196,12 +197,18 @@ impl Site<'_> {
     }
 }
 
+/// Takes batches as they are assembled, whatever it makes of them: what sweeps them stands above the energies.
+pub trait Sink {
+    /// Takes elements of one size of a model on one cloth.
+    fn add<E: Energy<N>, const N: usize>(&mut self, batch: Batch<E, N>);
+    /// How many batches it has taken.
+    fn count(&self) -> usize;
+}
+
 /// A model as a scene can name it.
 pub struct EnergyKind {
     /// Key, parameters, source.
     pub entry: Entry,
-    /// Lists the elements on a cloth, one term for each size of element; nothing for a model without elements.
-    pub assemble: fn(&Settings, &Site<'_>) -> Vec<Box<dyn Term>>,
     /// Whether it flattens a curved rest shape.
     pub flat_only: bool,
     /// What it can be asked for, and so which solvers are defined for it.
@@ -244,30 +251,39 @@ pub const REQUIREMENTS: &[Requirement] = &stretch::spring::REQUIREMENTS;
 /// "No such energy", for studies of the others.
 const NONE: EnergyKind = EnergyKind {
     entry: Entry { name: "none", summary: "no such energy", source: "", parameters: &[], one_of: &[] },
-    assemble: |_, _| Vec::new(),
     flat_only: false,
     forms: Forms::ALL,
 };
 
-/// Every stretch model.
-pub const STRETCH: &[EnergyKind] = &[
-    stretch::spring::KIND,
-    stretch::baraff_witkin::KIND,
-    stretch::stvk::KIND,
-    stretch::neo_hookean::KIND,
-    stretch::shape_matching::KIND,
-    NONE,
-];
+/// One list of the files of a family: the table of its models, and the function that assembles the one of a name.
+macro_rules! family {
+    ($family:ident, $(#[$of_table:meta])* $table:ident, $(#[$of_function:meta])* $assemble:ident, [$($model:ident,)*]) => {
+        $(#[$of_table])*
+        pub const $table: &[EnergyKind] = &[$($family::$model::KIND,)* NONE];
 
-/// Every bend model.
-pub const BEND: &[EnergyKind] = &[
-    bend::isometric::KIND,
-    bend::dihedral::KIND,
-    bend::hinge_force::KIND,
-    bend::cubic_shell::KIND,
-    bend::projective::KIND,
-    bend::shell::KIND,
-    bend::distance::KIND,
-    bend::buckling::KIND,
-    NONE,
-];
+        $(#[$of_function])*
+        pub fn $assemble(name: &str, settings: &Settings, site: &Site<'_>, sink: &mut impl Sink) {
+            $(if name == $family::$model::KIND.entry.name {
+                $family::$model::assemble(settings, site, sink);
+            })*
+        }
+    };
+}
+
+family!(
+    stretch,
+    /// Every stretch model.
+    STRETCH,
+    /// Lists the elements of the stretch model of a name on a cloth, one batch for each size of element; none for "none".
+    assemble_stretch,
+    [spring, baraff_witkin, stvk, neo_hookean, shape_matching,]
+);
+
+family!(
+    bend,
+    /// Every bend model.
+    BEND,
+    /// Lists the elements of the bend model of a name on a cloth, as [`assemble_stretch`] does.
+    assemble_bend,
+    [isometric, dihedral, hinge_force, cubic_shell, projective, shell, distance, buckling,]
+);

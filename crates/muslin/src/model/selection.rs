@@ -1,16 +1,55 @@
 //! Vertices that a scene selects.
 
-use crate::description::{Select, Selection};
+use crate::description;
+use crate::description::{Problems, Select, Selection};
 use crate::math::Vec3;
 use crate::mesh::{Bounds, Mesh};
 
+/// The vertices of each pin, as the user numbers them.
+pub(crate) fn select_pins(
+    cloth: &description::Cloth,
+    mesh: &Mesh,
+    placed: &[Vec3<f64>],
+    index: usize,
+    problems: &mut Problems,
+) -> Vec<Vec<u32>> {
+    let select = |(p, pin): (usize, &description::Pin)| {
+        let selected = select(&pin.selection, mesh, placed);
+        let key = match &pin.selection {
+            Selection::Vertices(_) => "vertices",
+            Selection::Named(_) => "select",
+            Selection::Sphere { .. } | Selection::Box { .. } => "within",
+        };
+        let place = format!("cloth[{index}].pins[{p}].{key}");
+        let count = mesh.vertex_count();
+        match selected.iter().find(|&&v| v as usize >= count) {
+            Some(v) => {
+                let last = count.saturating_sub(1);
+                problems.error(place, format!("vertex {v} is out of range: the cloth has vertices 0 to {last}"));
+                return Vec::new();
+            }
+            None if selected.is_empty() => {
+                problems.error(place, "selects no vertex of this cloth; move or enlarge the region");
+            }
+            None if selected.len() == count && !is_meant_for_all(&pin.selection) => {
+                let message = "selects every vertex: the mesh is flat that way before it is rotated; \
+                               say \"all\" if this is meant";
+                problems.warning(place, message);
+            }
+            None => {}
+        }
+        selected
+    };
+    cloth.pins.iter().enumerate().map(select).collect()
+}
+
 /// Whether a selection says what it does when it selects every vertex.
-pub(crate) fn is_meant_for_all(selection: &Selection) -> bool {
+fn is_meant_for_all(selection: &Selection) -> bool {
     !matches!(selection, Selection::Named(name) if *name != Select::All && *name != Select::Corners)
 }
 
 /// The vertices of a cloth that a selection names; `placed` is where they are at the start, in m.
-pub(crate) fn select(selection: &Selection, mesh: &Mesh, placed: &[Vec3<f64>]) -> Vec<u32> {
+fn select(selection: &Selection, mesh: &Mesh, placed: &[Vec3<f64>]) -> Vec<u32> {
     let all = 0..mesh.vertex_count() as u32;
     match selection {
         Selection::Vertices(list) => list.clone(),

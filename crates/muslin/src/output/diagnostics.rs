@@ -8,6 +8,7 @@ use crate::contact::{Inspection, PIECES, Surface};
 use crate::math::Vec3;
 use crate::model::{Model, edge_strain};
 use crate::parallel::Team;
+use crate::solver::{Term, elastic_energy};
 use crate::state::State;
 
 /// Measurements of one state.
@@ -37,13 +38,13 @@ pub struct Diagnostics {
 
 impl Diagnostics {
     /// Measures a state of a model.
-    pub fn measure(model: &Model, state: &State, count_intersections: bool) -> Self {
-        Self::measure_with(model, state, count_intersections, (&Team::solo(), 1))
+    pub fn measure(model: &Model, terms: &[Box<dyn Term>], state: &State, count_intersections: bool) -> Self {
+        Self::measure_with((model, terms), state, count_intersections, (&Team::solo(), 1))
     }
 
     /// The same with so many threads of a team, on which no result depends.
     pub(crate) fn measure_with(
-        model: &Model,
+        (model, terms): (&Model, &[Box<dyn Term>]),
         state: &State,
         count_intersections: bool,
         (team, threads): (&Team, usize),
@@ -57,18 +58,18 @@ impl Diagnostics {
         } else if count_intersections {
             model.for_each_cut(&state.positions, state.time, true, |_, _| cuts += 1);
         }
-        Self { intersections: count_intersections.then_some(cuts), ..Self::of_gaps(model, state, &gaps) }
+        Self { intersections: count_intersections.then_some(cuts), ..Self::of_gaps((model, terms), state, &gaps) }
     }
 
     /// Measures a state without looking for pairs that are near, which takes most of the time: contacts and gaps are those with
     /// colliders with a formula, and nothing is said about intersections.
-    pub fn glance(model: &Model, state: &State) -> Self {
+    pub fn glance(model: &Model, terms: &[Box<dyn Term>], state: &State) -> Self {
         let mut gaps = Gaps::NONE;
         gaps.add_colliders(model, state);
-        Self::of_gaps(model, state, &gaps)
+        Self::of_gaps((model, terms), state, &gaps)
     }
 
-    fn of_gaps(model: &Model, state: &State, gaps: &Gaps) -> Self {
+    fn of_gaps((model, terms): (&Model, &[Box<dyn Term>]), state: &State, gaps: &Gaps) -> Self {
         let x = &state.positions;
         let (mut max_strain, mut sum_strain) = (0.0_f64, 0.0);
         for &([a, b], rest) in &model.edges {
@@ -84,7 +85,7 @@ impl Diagnostics {
         }
         Self {
             kinetic_energy,
-            elastic_energy: model.elastic_energy(x),
+            elastic_energy: elastic_energy(model, terms, x),
             gravity_energy,
             max_strain,
             mean_strain: if model.edges.is_empty() { 0.0 } else { sum_strain / model.edges.len() as f64 },

@@ -2,6 +2,7 @@
 
 use crate::energy::stretch::shape_matching::Matching;
 use crate::model::Model;
+use crate::solver::Term;
 
 /// Bytes of a vertex at the peak, while the scene is compiled: mesh, connectivity, state, and what a solver keeps.
 ///
@@ -12,8 +13,8 @@ pub const VERTEX_BYTES: usize = 540;
 pub const ELEMENT_BYTES: usize = 80;
 
 /// An estimate of the memory of a run, in bytes.
-pub fn estimate(model: &Model) -> usize {
-    let elements: usize = model.terms.iter().map(|term| term.element_count()).sum();
+pub fn estimate(model: &Model, terms: &[Box<dyn Term>]) -> usize {
+    let elements: usize = terms.iter().map(|term| term.element_count()).sum();
     let members: usize = model.matchings.iter().map(Matching::member_count).sum();
     let bodies: usize = model.bodies.iter().map(|body| body.mesh.vertex_count()).sum();
     VERTEX_BYTES * (model.masses.len() + bodies) + ELEMENT_BYTES * (elements + members)

@@ -67,7 +67,7 @@ impl Outcome {
 
     /// Where a key (`cloth[0].pins[1].vertices`) was written, or else the nearest table that it would be in.
     ///
-    /// For what is found later, with the meshes at hand: [`Model::compile`](crate::model::Model::compile) names keys.
+    /// For what is found later, with the meshes at hand: [`compile`](crate::setup::compile) names keys.
     pub fn origin(&self, path: &str) -> Origin {
         match (&self.root, parse_path(path)) {
             (Some(root), Ok(segments)) => root.mark_at(&segments).locate(&self.text),

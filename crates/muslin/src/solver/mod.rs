@@ -5,6 +5,7 @@
 pub(crate) mod elastic;
 pub(crate) mod position_based;
 pub(crate) mod substep_loop;
+mod term;
 
 pub mod auto;
 pub mod explicit;
@@ -21,6 +22,7 @@ pub(crate) use position_based::particle::Bundle;
 pub use position_based::particle::Particle;
 pub use position_based::sweep::{Place, Sweep};
 pub use position_based::{pbd, xpbd};
+pub use term::{Term, elastic_energy};
 pub use vbd::incident::{IncidentElements, Plan, View};
 
 use crate::contact::ContactStats;
@@ -53,6 +55,8 @@ pub trait Solver: Send + Sync {
 pub struct Context<'a> {
     /// The compiled scene.
     pub model: &'a Model,
+    /// The terms of its potential, in the order they are swept.
+    pub terms: &'a [Box<dyn Term>],
     /// The threads there are.
     pub team: &'a Team,
     /// How many of them to use in this frame; the result does not depend on it.

@@ -57,7 +57,6 @@ use crate::contact::response::penalty;
 use crate::contact::response::penalty_contacts::PenaltyContacts;
 use crate::energy::Treatment;
 use crate::math::{Mat3, Vec3};
-use crate::model::Model;
 use crate::parallel::Shared;
 use crate::parameter::{Entry, Kind, Parameter, Setting, Settings};
 use crate::solver::elastic::Instant;
@@ -217,15 +216,15 @@ impl Newton {
     }
 
     /// Pattern, slots and memory for a model, made once.
-    fn set_up(&mut self, model: &Model, vertices: usize) -> Result<(), StepError> {
+    fn set_up(&mut self, context: &Context<'_>, vertices: usize) -> Result<(), StepError> {
         self.matrix = BlockMatrix::new(vertices, |visit| {
-            model.terms.iter().for_each(|term| (0..term.element_count()).for_each(|e| visit(term.stencil(e))));
+            context.terms.iter().for_each(|term| (0..term.element_count()).for_each(|e| visit(term.stencil(e))));
         });
         let matrix = &self.matrix;
         self.slots.clear();
         self.first_pieces.clear();
         let mut pieces = 0;
-        for term in &model.terms {
+        for term in context.terms {
             let pairs = (0..term.element_count()).flat_map(|e| {
                 let stencil = term.stencil(e);
                 stencil.iter().flat_map(move |&i| stencil.iter().map(move |&j| (i, j)))
@@ -283,14 +282,14 @@ impl Objective<'_> {
 
     /// φ(x), in J.
     fn value(&self, x: &[Vec3<f64>], pieces: &mut [f64], first_pieces: &[usize], normal_forces: &[Vec3<f64>]) -> f64 {
-        let Substep { context, model, .. } = *self.substep;
+        let Substep { context, .. } = *self.substep;
         // SAFETY: each worker sets only the pieces of its own share.
         let shared = unsafe { Shared::new(pieces) };
         context.team.run(context.threads, |worker| {
-            for (term, &first) in model.terms.iter().zip(first_pieces) {
+            for (term, &first) in context.terms.iter().zip(first_pieces) {
                 term.values(worker, self.at(x), &shared, first);
             }
-            let first = first_pieces[model.terms.len()];
+            let first = first_pieces[context.terms.len()];
             for piece in worker.share_pieces(shared.len() - first) {
                 let mut sum = 0.0;
                 for i in piece * PIECE..x.len().min((piece + 1) * PIECE) {
@@ -307,13 +306,13 @@ impl Objective<'_> {
 
     /// ∇φ(x), in N; zero for held vertices.
     fn gradient(&self, x: &[Vec3<f64>], out: &mut [Vec3<f64>], normal_forces: &[Vec3<f64>]) {
-        let Substep { context, model, .. } = *self.substep;
+        let Substep { context, .. } = *self.substep;
         out.fill(Vec3::ZERO);
         // SAFETY: elements of a colour share no vertex, and a barrier stands after each colour; then each worker sets the
         // vertices of its own share.
         let shared = unsafe { Shared::new(out) };
         context.team.run(context.threads, |worker| {
-            for term in &model.terms {
+            for term in context.terms {
                 term.add_gradient(worker, self.at(x), &shared);
             }
             for i in worker.share(0..x.len()) {
@@ -336,14 +335,14 @@ impl Objective<'_> {
         matrix: &mut BlockMatrix,
         normal_forces: &[Vec3<f64>],
     ) {
-        let Substep { context, model, .. } = *self.substep;
+        let Substep { context, .. } = *self.substep;
         let (blocks, diagonal) = matrix.parts_mut();
         blocks.fill(Mat3::ZERO);
         // SAFETY: elements of a colour share no vertex, hence no block, and a barrier stands after each colour; then each
         // worker sets the diagonal of the vertices of its own share.
         let shared = unsafe { Shared::new(blocks) };
         context.team.run(context.threads, |worker| {
-            for (term, slots) in model.terms.iter().zip(slots) {
+            for (term, slots) in context.terms.iter().zip(slots) {
                 term.add_stiffness(worker, self.at(x), treatment, slots, &shared);
             }
             for i in worker.share(0..x.len()) {
@@ -430,7 +429,7 @@ impl Scheme for Newton {
     fn prepare(&mut self, context: &Context<'_>, motion: &Motion, _step: f64) -> Result<(), StepError> {
         let vertices = motion.positions.len();
         if self.linear.is_none() || self.gradient.len() != vertices {
-            self.set_up(context.model, vertices)?;
+            self.set_up(context, vertices)?;
         }
         for forces in [&mut self.normal_forces, &mut self.next_forces] {
             forces.clear();

@@ -122,9 +122,10 @@ struct System {
 
 impl System {
     /// The pattern of A, without numbers yet.
-    fn new(model: &Model) -> Option<Self> {
+    fn new(context: &Context<'_>) -> Option<Self> {
+        let model = context.model;
         let mut pairs = Vec::new();
-        for term in &model.terms {
+        for term in context.terms {
             term.each_pull(1.0, &mut |stencil, _, _| {
                 for (a, &i) in stencil.iter().enumerate() {
                     pairs.extend(stencil[..a].iter().map(|&j| [i, j]));
@@ -141,7 +142,8 @@ impl System {
     }
 
     /// Factorises A for a step and a set of held vertices, if that is not what it is for already.
-    fn fit(&mut self, model: &Model, inverse_masses: &[f64], step: f64) -> Result<(), StepError> {
+    fn fit(&mut self, context: &Context<'_>, inverse_masses: &[f64], step: f64) -> Result<(), StepError> {
+        let model = context.model;
         let is_held = |w: &f64| *w == 0.0;
         if self.step == step && self.held.iter().copied().eq(inverse_masses.iter().map(is_held)) {
             return Ok(());
@@ -153,7 +155,7 @@ impl System {
             // A vertex without mass is held, and has a row of its own whatever number is in it.
             matrix.add(i, i, if m > 0.0 { m / (step * step) } else { 1.0 });
         }
-        for term in &model.terms {
+        for term in context.terms {
             term.each_pull(step, &mut |stencil, weights, stiffness| {
                 for (a, &i) in stencil.iter().enumerate() {
                     matrix.add(i, i, stiffness * weights[a] * weights[a]);
@@ -241,7 +243,7 @@ impl Projective {
                 sum.set(i, (motion.positions[i] - motion.predicted[i] - pushes[i]) * inertia);
             }
             worker.barrier();
-            for term in &model.terms {
+            for term in context.terms {
                 term.add_gradient(worker, at, &sum);
             }
             add_pulls(worker, model, at.positions, &fits, &sum);
@@ -288,7 +290,7 @@ impl Scheme for Projective {
         let model = context.model;
         let count = model.masses.len();
         if self.system.is_none() {
-            self.system = System::new(model);
+            self.system = System::new(context);
         }
         self.correction.resize(unknown_count(model), Vec3::ZERO);
         self.fits.resize(model.matchings.iter().map(Matching::len).sum(), Fit::default());
@@ -296,12 +298,12 @@ impl Scheme for Projective {
             vectors.resize(count, Vec3::ZERO);
         }
         let system = self.system.as_mut().ok_or(StepError::NotDefinite)?;
-        system.fit(model, &motion.inverse_masses, step)
+        system.fit(context, &motion.inverse_masses, step)
     }
 
     fn step(&mut self, substep: &Substep<'_>, motion: &mut Motion) -> Result<Outcome, StepError> {
         let system = self.system.as_mut().ok_or(StepError::NotDefinite)?;
-        system.fit(substep.model, &motion.inverse_masses, substep.step)?;
+        system.fit(substep.context, &motion.inverse_masses, substep.step)?;
         motion.positions.copy_from_slice(&motion.predicted);
         self.pushes.fill(Vec3::ZERO);
         self.lifted.copy_from_slice(&motion.previous);
@@ -332,11 +334,13 @@ mod tests {
     use super::*;
     use crate::parallel::Team;
     use crate::scene::parse;
+    use crate::setup;
+    use crate::setup::Compiled;
     use crate::solver::NoClock;
 
-    fn model(text: &str) -> Model {
+    fn compiled(text: &str) -> Compiled {
         let scene = parse(text, &[]).scene.unwrap();
-        Model::compile(&scene, &mut |_| Err(String::new())).unwrap().model
+        setup::compile(&scene, &mut |_| Err(String::new())).unwrap()
     }
 
     /// The error of a wave across a flat sheet that is left by one iteration.
@@ -346,7 +350,7 @@ mod tests {
              material = {{ density = 0.2, stretch = {{ stiffness = 1000 }}, bend = {{ model = \"none\" }} }}",
             cells / 2
         );
-        let model = model(&text);
+        let Compiled { model, terms, .. } = compiled(&text);
         let flat = model.initial_positions.clone();
         let wave = |x: &Vec3<f64>| libm::cos(wavelengths * std::f64::consts::TAU * (x.x + 0.5));
         // Small enough for the square of the slope not to count.
@@ -356,7 +360,7 @@ mod tests {
         motion.previous.clone_from(&flat);
         motion.predicted.clone_from(&flat);
         motion.inverse_masses.clone_from(&model.inverse_masses);
-        let context = Context { model: &model, team: &Team::solo(), threads: 1, clock: &NoClock };
+        let context = Context { model: &model, terms: &terms, team: &Team::solo(), threads: 1, clock: &NoClock };
         let mut scheme = Projective::new(&Settings::default());
         scheme.prepare(&context, &motion, step).unwrap();
         scheme.descend(&context, &motion, step);
@@ -384,10 +388,12 @@ mod tests {
 
     #[test]
     fn a_factor_is_kept_until_a_pin_or_the_step_changes() {
-        let model = model("solver.kind = \"projective\"\n[[cloth]]\ngrid = { size = [1, 1], cells = [6, 6] }");
-        let mut system = System::new(&model).unwrap();
+        let Compiled { model, terms, .. } =
+            compiled("solver.kind = \"projective\"\n[[cloth]]\ngrid = { size = [1, 1], cells = [6, 6] }");
+        let context = Context { model: &model, terms: &terms, team: &Team::solo(), threads: 1, clock: &NoClock };
+        let mut system = System::new(&context).unwrap();
         let mut masses = model.inverse_masses.clone();
-        system.fit(&model, &masses, 0.01).unwrap();
+        system.fit(&context, &masses, 0.01).unwrap();
         // Spoilt, so that only a new factorisation can make it solve again.
         let solve = |system: &mut System| {
             let mut right = vec![Vec3::new(1.0, 2.0, 3.0); model.masses.len()];
@@ -395,16 +401,16 @@ mod tests {
             right
         };
         let (first, _) = (solve(&mut system), system.matrix.clear());
-        system.fit(&model, &masses, 0.01).unwrap();
+        system.fit(&context, &masses, 0.01).unwrap();
         assert_eq!(solve(&mut system), first, "the factor is still there");
         masses[3] = 0.0;
-        system.fit(&model, &masses, 0.01).unwrap();
+        system.fit(&context, &masses, 0.01).unwrap();
         let held = solve(&mut system);
         assert_ne!(held, first, "a vertex is held");
         masses[3] = model.inverse_masses[3];
-        system.fit(&model, &masses, 0.01).unwrap();
+        system.fit(&context, &masses, 0.01).unwrap();
         assert_eq!(solve(&mut system), first, "and let go");
-        system.fit(&model, &masses, 0.02).unwrap();
+        system.fit(&context, &masses, 0.02).unwrap();
         assert_ne!(solve(&mut system), first, "another step");
     }
 }

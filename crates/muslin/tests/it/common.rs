@@ -3,9 +3,10 @@
 use muslin::Simulation;
 use muslin::math::Vec3;
 use muslin::mesh::Mesh;
-use muslin::model::{Compiled, Model};
+use muslin::model::Model;
 use muslin::parallel::Team;
 use muslin::scene::{Finding, Scene, parse};
+use muslin::setup::Compiled;
 use muslin::solver::StepReport;
 use muslin::state::State;
 
@@ -43,7 +44,7 @@ pub(crate) fn simulation_of(mesh: &Mesh, text: &str) -> Simulation {
 pub(crate) fn compiled(text: &str) -> Compiled {
     let mut no_files = |file: &str| Err(format!("there is no file {file}"));
     let problems = |p: &muslin::model::Problem| p.to_string();
-    Model::compile(&scene(text), &mut no_files)
+    muslin::setup::compile(&scene(text), &mut no_files)
         .unwrap_or_else(|e| panic!("{}", e.iter().map(problems).collect::<Vec<_>>().join("\n")))
 }
 

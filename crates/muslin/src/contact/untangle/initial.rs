@@ -9,51 +9,11 @@
 
 use crate::contact::{Pair, extent, rounding};
 use crate::description;
-use crate::description::{LoadFrames, LoadMesh, Problem, Problems, Scene};
+use crate::description::Problems;
 use crate::model::Model;
 
 /// So many are named; the rest is counted.
 const NAMED: usize = 4;
-
-/// A start that is refused, to be looked at.
-#[derive(Debug)]
-pub struct BadStart {
-    /// The scene, as it would have begun.
-    pub model: Model,
-    /// What is said of it.
-    pub problems: Vec<Problem>,
-    /// For each cloth, the triangles that cut or touch something, rising, as the user numbers them.
-    pub cloths: Vec<Vec<u32>>,
-    /// The same for each of [`Model::bodies`].
-    pub bodies: Vec<Vec<u32>>,
-}
-
-impl BadStart {
-    /// The start of a scene, if it is one that [`Model::compile_with`] refuses for what cuts or touches in it.
-    pub fn find(scene: &Scene, load: &mut LoadMesh<'_>, load_frames: &mut LoadFrames<'_>) -> Option<Self> {
-        if scene.contact.start != description::Start::Error {
-            return None;
-        }
-        let mut problems = Problems::default();
-        let model = Model::build(scene, load, load_frames, &mut problems)?;
-        let start = Start::look(&model);
-        let clashes = start.clashes();
-        if clashes.is_empty() {
-            return None;
-        }
-        let mut problems = Problems::default();
-        clashes.into_iter().for_each(|clash| clash.refuse(&mut problems));
-        let mut cloths = vec![Vec::new(); model.cloths.len()];
-        let mut bodies = vec![Vec::new(); model.bodies.len()];
-        for triangle in start.triangles() {
-            match model.owner_of_triangle(triangle) {
-                (Owner::Cloth(cloth), own) => cloths[cloth].push(own),
-                (Owner::Body(body), own) => bodies[body].push(own),
-            }
-        }
-        Some(Self { problems: problems.into_list(), model, cloths, bodies })
-    }
-}
 
 /// Looks at the start of a model, which is refused, or will be untangled, if anything is wrong with it.
 pub(crate) fn check(model: &mut Model, rule: description::Start, problems: &mut Problems) {
@@ -75,26 +35,26 @@ pub(crate) fn check(model: &mut Model, rule: description::Start, problems: &mut 
 }
 
 /// Something that is wrong with a start.
-struct Clash {
+pub(crate) struct Clash {
     place: String,
     what: String,
     remedy: &'static str,
 }
 
 impl Clash {
-    fn refuse(self, problems: &mut Problems) {
+    pub(crate) fn refuse(self, problems: &mut Problems) {
         problems.error(self.place, format!("{}; {}", self.what, self.remedy));
     }
 }
 
 /// Whose a triangle is.
-enum Owner {
+pub(crate) enum Owner {
     Cloth(usize),
     Body(usize),
 }
 
 /// The start of a model.
-struct Start<'a> {
+pub(crate) struct Start<'a> {
     model: &'a Model,
     /// Triangles that cut each other, the lesser number first, sorted. Numbers are those of [`Model::surface_triangles`].
     cuts: Vec<[u32; 2]>,
@@ -105,7 +65,7 @@ struct Start<'a> {
 }
 
 impl<'a> Start<'a> {
-    fn look(model: &'a Model) -> Self {
+    pub(crate) fn look(model: &'a Model) -> Self {
         let mut start = Self { model, cuts: Vec::new(), touches: Vec::new(), radius: 0.0 };
         if model.self_contact.is_none() && model.bodies.is_empty() {
             return start;
@@ -126,7 +86,7 @@ impl<'a> Start<'a> {
     }
 
     /// Every triangle that cuts or touches another, rising.
-    fn triangles(&self) -> Vec<u32> {
+    pub(crate) fn triangles(&self) -> Vec<u32> {
         let mut all: Vec<u32> = self.cuts.iter().flatten().copied().collect();
         let sorted = |mut vertices: Vec<u32>| {
             vertices.sort_unstable();
@@ -150,7 +110,7 @@ impl<'a> Start<'a> {
         all
     }
 
-    fn clashes(&self) -> Vec<Clash> {
+    pub(crate) fn clashes(&self) -> Vec<Clash> {
         let of_cloths = self.cloths_cut().or_else(|| self.cloths_touch());
         let bodies = 0..self.model.bodies.len();
         bodies.filter_map(|body| self.body_cuts(body).or_else(|| self.body_touches(body))).chain(of_cloths).collect()
@@ -257,7 +217,7 @@ fn and_more(count: usize) -> String {
 impl Model {
     /// Whose a triangle of [`surface_triangles`](Self::surface_triangles) is, and its number there, as the user counts: cloths keep the order of
     /// their triangles.
-    fn owner_of_triangle(&self, triangle: u32) -> (Owner, u32) {
+    pub(crate) fn owner_of_triangle(&self, triangle: u32) -> (Owner, u32) {
         let mut own = triangle;
         let cloths = self.cloths.iter().enumerate().map(|(i, cloth)| (Owner::Cloth(i), cloth.mesh.triangle_count()));
         let bodies = self.bodies.iter().enumerate().map(|(i, body)| (Owner::Body(i), body.mesh.triangle_count()));

@@ -40,7 +40,7 @@
 
 use crate::energy::stiffness::{DAMPING, physical};
 use crate::energy::stretch::network;
-use crate::energy::{Batch, Blocks, Energy, EnergyKind, Forms, Row, Site, Term};
+use crate::energy::{Batch, Blocks, Energy, EnergyKind, Forms, Row, Sink, Site};
 use crate::math::{Mat3, Scalar, Vec3};
 use crate::parameter::{Entry, Settings};
 
@@ -56,7 +56,6 @@ pub const KIND: EnergyKind = EnergyKind {
         parameters: &[physical("N·m", 1e-5, "bending rigidity B along the rows of a grid: ½Bκ² per area"), DAMPING],
         one_of: &[],
     },
-    assemble,
     flat_only: false,
     forms: Forms::USUAL,
 };
@@ -70,10 +69,10 @@ pub struct Rest<S> {
     pub scale: S,
 }
 
-fn assemble(settings: &Settings, site: &Site<'_>) -> Vec<Box<dyn Term>> {
-    let Some(rigidity) = settings.number("stiffness") else { return Vec::new() };
+pub(crate) fn assemble(settings: &Settings, site: &Site<'_>, sink: &mut impl Sink) {
+    let Some(rigidity) = settings.number("stiffness") else { return };
     let elements = elements(site, rigidity);
-    vec![Box::new(Batch::<Buckling, 2>::new(site, settings, elements))]
+    sink.add(Batch::<Buckling, 2>::new(site, settings, elements));
 }
 
 /// The beams of a cloth of rigidity B, in N·m.

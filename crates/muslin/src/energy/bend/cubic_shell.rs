@@ -32,7 +32,7 @@
 use crate::energy::bend::dihedral::{angle, angle_gradient};
 use crate::energy::bend::isometric::{cast_weights, cotangent_weights, weighted_sum};
 use crate::energy::stiffness::{DAMPING, RIGIDITY};
-use crate::energy::{Batch, Blocks, Energy, EnergyKind, Forms, Row, Site, Stiffness, Term};
+use crate::energy::{Batch, Blocks, Energy, EnergyKind, Forms, Row, Sink, Site, Stiffness};
 use crate::math::{Mat3, Scalar, Small, Vec3, array, each};
 use crate::parameter::{Entry, Settings};
 
@@ -48,7 +48,6 @@ pub const KIND: EnergyKind = EnergyKind {
         parameters: &[RIGIDITY, DAMPING],
         one_of: &["stiffness"],
     },
-    assemble,
     flat_only: false,
     forms: Forms::USUAL,
 };
@@ -113,14 +112,14 @@ fn tensions(x: &[Vec3<f64>; 4], gradient: &[Vec3<f64>; 4]) -> [f64; 5] {
     })
 }
 
-fn assemble(settings: &Settings, site: &Site<'_>) -> Vec<Box<dyn Term>> {
-    let Some(stiffness) = Stiffness::read(settings) else { return Vec::new() };
+pub(crate) fn assemble(settings: &Settings, site: &Site<'_>, sink: &mut impl Sink) {
+    let Some(stiffness) = Stiffness::read(settings) else { return };
     let elements = site.hinges().map(|hinge| {
         let x = hinge.vertices.map(|v| site.position(v));
         let unit_compliance = site.hinge_area(hinge) / (x[1] - x[0]).norm_squared();
         (site.stencil(hinge.vertices), Rest::new(&x, stiffness.compliance(unit_compliance)))
     });
-    vec![Box::new(Batch::<CubicShell, 4>::new(site, settings, elements.collect()))]
+    sink.add(Batch::<CubicShell, 4>::new(site, settings, elements.collect()));
 }
 
 /// ψα.

@@ -43,7 +43,7 @@
 
 use crate::energy::stiffness::{DAMPING, K, RIGIDITY, compliance};
 use crate::energy::{
-    Batch, Blocks, Energy, EnergyKind, Forms, Row, Site, Stiffness, Term, derivative, energy_of, force_of,
+    Batch, Blocks, Energy, EnergyKind, Forms, Row, Sink, Site, Stiffness, derivative, energy_of, force_of,
 };
 use crate::math::{Mat3, Scalar, Vec3, each, inlined};
 use crate::parameter::{Entry, Settings};
@@ -60,7 +60,6 @@ pub const KIND: EnergyKind = EnergyKind {
         parameters: &[RIGIDITY, compliance("1/(N·m)"), K, DAMPING],
         one_of: &["stiffness", "compliance", "k"],
     },
-    assemble,
     flat_only: false,
     forms: Forms::USUAL,
 };
@@ -74,15 +73,15 @@ pub struct Rest<S> {
     pub compliance: S,
 }
 
-fn assemble(settings: &Settings, site: &Site<'_>) -> Vec<Box<dyn Term>> {
-    let Some(stiffness) = Stiffness::read(settings) else { return Vec::new() };
+pub(crate) fn assemble(settings: &Settings, site: &Site<'_>, sink: &mut impl Sink) {
+    let Some(stiffness) = Stiffness::read(settings) else { return };
     let elements = site.hinges().map(|hinge| {
         let x = hinge.vertices.map(|v| site.position(v));
         let unit_compliance = site.hinge_area(hinge) / (x[1] - x[0]).norm_squared();
         let rest = Rest { angle: angle(&x), compliance: stiffness.compliance(unit_compliance) };
         (site.stencil(hinge.vertices), rest)
     });
-    vec![Box::new(Batch::<Dihedral, 4>::new(site, settings, elements.collect()))]
+    sink.add(Batch::<Dihedral, 4>::new(site, settings, elements.collect()));
 }
 
 /// Edge and normals of a hinge: `e`, `n_A`, `n_B`.

@@ -17,7 +17,7 @@
 use crate::energy::stiffness::{DAMPING, K, compliance};
 use crate::energy::stretch::spring;
 use crate::energy::stretch::spring::Spring;
-use crate::energy::{Batch, Corner, Energy, EnergyKind, Forms, PairRow, Site, Stiffness, Term};
+use crate::energy::{Batch, Corner, Energy, EnergyKind, Forms, PairRow, Sink, Site, Stiffness};
 use crate::math::{Scalar, Vec3};
 use crate::parameter::{Entry, Settings};
 
@@ -33,18 +33,17 @@ pub const KIND: EnergyKind = EnergyKind {
         parameters: &[compliance("m/N"), K, DAMPING],
         one_of: &["compliance", "k"],
     },
-    assemble,
     flat_only: false,
     forms: Forms::USUAL,
 };
 
-fn assemble(settings: &Settings, site: &Site<'_>) -> Vec<Box<dyn Term>> {
-    let Some(stiffness) = Stiffness::read(settings) else { return Vec::new() };
+pub(crate) fn assemble(settings: &Settings, site: &Site<'_>, sink: &mut impl Sink) {
+    let Some(stiffness) = Stiffness::read(settings) else { return };
     let elements = site.hinges().map(|hinge| {
         let [_, _, c, d] = hinge.vertices;
         (site.stencil([c, d]), spring::Rest { length: site.distance(c, d), compliance: stiffness.compliance(0.0) })
     });
-    vec![Box::new(Batch::<Distance, 2>::new(site, settings, elements.collect()))]
+    sink.add(Batch::<Distance, 2>::new(site, settings, elements.collect()));
 }
 
 impl Energy<2> for Distance {

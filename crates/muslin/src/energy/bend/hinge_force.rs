@@ -31,7 +31,7 @@
 
 use crate::energy::bend::dihedral::{OfAngle, angle, angle_gradient, scaled_sine_cosine};
 use crate::energy::stiffness::{DAMPING, K, compliance, physical};
-use crate::energy::{Batch, Blocks, Energy, EnergyKind, Forms, Row, Site, Stiffness, Term, energy_of, force_of};
+use crate::energy::{Batch, Blocks, Energy, EnergyKind, Forms, Row, Sink, Site, Stiffness, energy_of, force_of};
 use crate::math::{Mat3, Scalar, Vec3, each};
 use crate::parameter::{Entry, Settings};
 
@@ -52,7 +52,6 @@ pub const KIND: EnergyKind = EnergyKind {
         ],
         one_of: &["stiffness", "compliance", "k"],
     },
-    assemble,
     flat_only: false,
     forms: Forms::USUAL,
 };
@@ -75,14 +74,14 @@ impl Rest<f64> {
     }
 }
 
-fn assemble(settings: &Settings, site: &Site<'_>) -> Vec<Box<dyn Term>> {
-    let Some(stiffness) = Stiffness::read(settings) else { return Vec::new() };
+pub(crate) fn assemble(settings: &Settings, site: &Site<'_>, sink: &mut impl Sink) {
+    let Some(stiffness) = Stiffness::read(settings) else { return };
     let elements = site.hinges().map(|hinge| {
         let x = hinge.vertices.map(|v| site.position(v));
         let unit_compliance = site.hinge_area(hinge) / (x[1] - x[0]).norm_squared();
         (site.stencil(hinge.vertices), Rest::new(angle(&x), stiffness.compliance(unit_compliance)))
     });
-    vec![Box::new(Batch::<HingeForce, 4>::new(site, settings, elements.collect()))]
+    sink.add(Batch::<HingeForce, 4>::new(site, settings, elements.collect()));
 }
 
 /// sin(θ/2) and cos(θ/2), without losing digits at either end.

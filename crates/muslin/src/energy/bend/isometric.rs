@@ -29,7 +29,7 @@
 
 use crate::energy::stiffness::{DAMPING, K, RIGIDITY, compliance};
 use crate::energy::{
-    Batch, Blocks, Energy, EnergyKind, Forms, LinearRow, Pull, Row, Site, Stiffness, Term, energy_of, force_of,
+    Batch, Blocks, Energy, EnergyKind, Forms, LinearRow, Pull, Row, Sink, Site, Stiffness, energy_of, force_of,
 };
 use crate::math::{Mat3, Scalar, Vec3, each};
 use crate::parameter::{Entry, Settings};
@@ -49,7 +49,6 @@ pub const KIND: EnergyKind = EnergyKind {
         parameters: &[RIGIDITY, compliance("1/J"), K, DAMPING],
         one_of: &["stiffness", "compliance", "k"],
     },
-    assemble,
     flat_only: true,
     forms: Forms::ALL,
 };
@@ -83,25 +82,25 @@ pub fn cotangent_weights(x: &[Vec3<f64>; 4]) -> [f64; 4] {
     [at_b[0] + at_b[1], at_a[0] + at_a[1], -at_a[0] - at_b[0], -at_a[1] - at_b[1]]
 }
 
-fn assemble(settings: &Settings, site: &Site<'_>) -> Vec<Box<dyn Term>> {
-    let Some(stiffness) = Stiffness::read(settings) else { return Vec::new() };
+pub(crate) fn assemble(settings: &Settings, site: &Site<'_>, sink: &mut impl Sink) {
+    let Some(stiffness) = Stiffness::read(settings) else { return };
     let hinges = site.hinges().map(|hinge| {
         let weights = cotangent_weights(&hinge.vertices.map(|v| site.position(v)));
         (site.stencil(hinge.vertices), weights, site.hinge_area(hinge))
     });
-    vec![match stiffness {
+    match stiffness {
         Stiffness::Physical(_) => {
             let elements = hinges
                 .map(|(stencil, weights, area)| (stencil, Rest { weights, compliance: stiffness.compliance(area) }));
-            Box::new(Batch::<Isometric, 4>::new(site, settings, elements.collect()))
+            sink.add(Batch::<Isometric, 4>::new(site, settings, elements.collect()));
         }
         Stiffness::Compliance(_) | Stiffness::Projection(_) => {
             let elements = hinges.map(|(stencil, weights, area)| {
                 (stencil, ScalarRest { weights, scale: 3.0 / area, compliance: stiffness.compliance(0.0) })
             });
-            Box::new(Batch::<IsometricScalar, 4>::new(site, settings, elements.collect()))
+            sink.add(Batch::<IsometricScalar, 4>::new(site, settings, elements.collect()));
         }
-    }]
+    }
 }
 
 /// K in another precision, with a sum of exactly zero: rounding must not turn bending into a pull on the whole.

@@ -26,7 +26,7 @@
 
 use crate::energy::bend::isometric::{cast_weights, cotangent_weights, weighted_sum};
 use crate::energy::stiffness::{DAMPING, K, RIGIDITY, compliance};
-use crate::energy::{Batch, Blocks, Energy, EnergyKind, Forms, Pull, Row, Site, Stiffness, Term, energy_of, force_of};
+use crate::energy::{Batch, Blocks, Energy, EnergyKind, Forms, Pull, Row, Sink, Site, Stiffness, energy_of, force_of};
 use crate::math::{Mat3, Scalar, Vec3, each};
 use crate::parameter::{Entry, Settings};
 
@@ -42,7 +42,6 @@ pub const KIND: EnergyKind = EnergyKind {
         parameters: &[RIGIDITY, compliance("m²/J"), K, DAMPING],
         one_of: &["stiffness", "compliance", "k"],
     },
-    assemble,
     flat_only: false,
     forms: Forms::ALL,
 };
@@ -58,8 +57,8 @@ pub struct Rest<S> {
     pub compliance: S,
 }
 
-fn assemble(settings: &Settings, site: &Site<'_>) -> Vec<Box<dyn Term>> {
-    let Some(stiffness) = Stiffness::read(settings) else { return Vec::new() };
+pub(crate) fn assemble(settings: &Settings, site: &Site<'_>, sink: &mut impl Sink) {
+    let Some(stiffness) = Stiffness::read(settings) else { return };
     let elements = site.hinges().map(|hinge| {
         let x = hinge.vertices.map(|v| site.position(v));
         let weights = cotangent_weights(&x);
@@ -67,7 +66,7 @@ fn assemble(settings: &Settings, site: &Site<'_>) -> Vec<Box<dyn Term>> {
         let compliance = stiffness.compliance(site.hinge_area(hinge));
         (site.stencil(hinge.vertices), Rest { weights, length, compliance })
     });
-    vec![Box::new(Batch::<Projective, 4>::new(site, settings, elements.collect()))]
+    sink.add(Batch::<Projective, 4>::new(site, settings, elements.collect()));
 }
 
 impl Energy<4> for Projective {

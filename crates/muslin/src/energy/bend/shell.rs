@@ -63,7 +63,7 @@ use crate::energy::bend::isometric::{cast_weights, weighted_sum};
 use crate::energy::bend::patch::{Element, MOST, Patches, Sum};
 use crate::energy::stiffness::{DAMPING, RIGIDITY};
 use crate::energy::{
-    Batch, Blocks, Energy, EnergyKind, Forms, LinearRow, Row, Site, Stiffness, Term, energy_of, force_of,
+    Batch, Blocks, Energy, EnergyKind, Forms, LinearRow, Row, Sink, Site, Stiffness, energy_of, force_of,
 };
 use crate::math::{Mat3, Scalar, Vec3, each};
 use crate::parameter::{Entry, Kind, Parameter, Setting, Settings};
@@ -93,7 +93,6 @@ pub const KIND: EnergyKind = EnergyKind {
         ],
         one_of: &["stiffness"],
     },
-    assemble,
     flat_only: false,
     forms: Forms::USUAL,
 };
@@ -266,8 +265,8 @@ fn pulled<S: Scalar, const N: usize>(
     pulls
 }
 
-fn assemble(settings: &Settings, site: &Site<'_>) -> Vec<Box<dyn Term>> {
-    let Some(stiffness) = Stiffness::read(settings) else { return Vec::new() };
+pub(crate) fn assemble(settings: &Settings, site: &Site<'_>, sink: &mut impl Sink) {
+    let Some(stiffness) = Stiffness::read(settings) else { return };
     let poisson = settings.number("poisson").unwrap_or(0.0);
     let patches = Patches::new(site);
     let slopes: Vec<Sum> = site.topology.hinges.iter().map(|hinge| patches.slope(hinge)).collect();
@@ -275,13 +274,11 @@ fn assemble(settings: &Settings, site: &Site<'_>) -> Vec<Box<dyn Term>> {
     for triangle in (0..site.mesh.triangle_count() as u32).filter(|&t| !site.held(t)) {
         patches.add_elements(triangle, &slopes, poisson, &mut elements);
     }
-    let mut terms = Vec::new();
-    add_terms::<4>(settings, site, stiffness, &elements, &mut terms);
-    add_terms::<5>(settings, site, stiffness, &elements, &mut terms);
-    add_terms::<6>(settings, site, stiffness, &elements, &mut terms);
-    add_terms::<9>(settings, site, stiffness, &elements, &mut terms);
-    add_terms::<MOST>(settings, site, stiffness, &elements, &mut terms);
-    terms
+    add_terms::<4>(settings, site, stiffness, &elements, sink);
+    add_terms::<5>(settings, site, stiffness, &elements, sink);
+    add_terms::<6>(settings, site, stiffness, &elements, sink);
+    add_terms::<9>(settings, site, stiffness, &elements, sink);
+    add_terms::<MOST>(settings, site, stiffness, &elements, sink);
 }
 
 /// The sizes for which there are batches: the others are filled up with neighbours of no weight.
@@ -301,7 +298,7 @@ fn add_terms<const N: usize>(
     site: &Site<'_>,
     stiffness: Stiffness,
     elements: &[Element],
-    terms: &mut Vec<Box<dyn Term>>,
+    sink: &mut impl Sink,
 ) {
     let (mut flat, mut curved) = (Vec::new(), Vec::new());
     for element in elements.iter().filter(|element| batch_size(element.vertices.len()) == N) {
@@ -313,10 +310,10 @@ fn add_terms<const N: usize>(
         batch.push((site.stencil(vertices), rest));
     }
     if !flat.is_empty() {
-        terms.push(Box::new(Batch::<Shell, N>::new(site, settings, flat)));
+        sink.add(Batch::<Shell, N>::new(site, settings, flat));
     }
     if !curved.is_empty() {
-        terms.push(Box::new(Batch::<CurvedShell, N>::new(site, settings, curved)));
+        sink.add(Batch::<CurvedShell, N>::new(site, settings, curved));
     }
 }
 

@@ -36,7 +36,7 @@ use crate::energy::stretch::membrane::{
 };
 use crate::energy::stretch::spring;
 use crate::energy::stretch::spring::Spring;
-use crate::energy::{Batch, Blocks, Corner, Energy, EnergyKind, Forms, Row, Site, Term, energy_of, force_of};
+use crate::energy::{Batch, Blocks, Corner, Energy, EnergyKind, Forms, Row, Sink, Site, energy_of, force_of};
 use crate::math::{Mat3, Scalar, Sym3, Vec3, each};
 use crate::parameter::{Entry, Settings};
 
@@ -58,7 +58,6 @@ pub const KIND: EnergyKind = EnergyKind {
         ],
         one_of: &[],
     },
-    assemble,
     flat_only: false,
     forms: Forms::USUAL,
 };
@@ -90,10 +89,10 @@ impl Weave {
     }
 }
 
-fn assemble(settings: &Settings, site: &Site<'_>) -> Vec<Box<dyn Term>> {
-    let Some(weave) = Weave::read(settings) else { return Vec::new() };
+pub(crate) fn assemble(settings: &Settings, site: &Site<'_>, sink: &mut impl Sink) {
+    let Some(weave) = Weave::read(settings) else { return };
     let elements = elements(site, weave);
-    vec![Box::new(Batch::<BaraffWitkin, 3>::new(site, settings, elements))]
+    sink.add(Batch::<BaraffWitkin, 3>::new(site, settings, elements));
 }
 
 /// The conditions of all triangles; one without stiffness is none.

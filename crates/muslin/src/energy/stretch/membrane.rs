@@ -40,7 +40,7 @@
 use std::marker::PhantomData;
 
 use crate::energy::stiffness::POISSON;
-use crate::energy::{Batch, Blocks, Corner, Energy, Site, Term, TripleRow};
+use crate::energy::{Batch, Blocks, Corner, Energy, Sink, Site, TripleRow};
 use crate::math::{Mat3, Scalar, Sym3, Vec3, each};
 use crate::parameter::Settings;
 
@@ -274,10 +274,10 @@ pub struct Membrane<L>(PhantomData<L>);
 
 impl<L: Law> Membrane<L> {
     /// All elements of a cloth, with the numbers that the scene gives.
-    pub(crate) fn assemble(settings: &Settings, site: &Site<'_>) -> Vec<Box<dyn Term>> {
+    pub(crate) fn assemble(settings: &Settings, site: &Site<'_>, sink: &mut impl Sink) {
         let number = |name| settings.number(name).unwrap_or(0.0);
         let elements = Self::elements(site, number("stiffness"), number(POISSON.name));
-        vec![Box::new(Batch::<Self, 3>::new(site, settings, elements))]
+        sink.add(Batch::<Self, 3>::new(site, settings, elements));
     }
 
     /// The triangles of a cloth of Young's modulus × thickness `young`, in N/m.

@@ -32,9 +32,9 @@
 
 use crate::energy::stiffness::{DAMPING, POISSON, physical};
 use crate::energy::stretch::membrane::{Condition, Law, Membrane, Modes, Moduli, Symmetric, Tangent};
-use crate::energy::{EnergyKind, Forms};
+use crate::energy::{EnergyKind, Forms, Sink, Site};
 use crate::math::{Mat3, Scalar, Sym3, Vec3, inlined};
-use crate::parameter::Entry;
+use crate::parameter::{Entry, Settings};
 
 /// The law.
 pub struct NeoHookean;
@@ -52,10 +52,13 @@ pub const KIND: EnergyKind = EnergyKind {
         ],
         one_of: &[],
     },
-    assemble: Membrane::<NeoHookean>::assemble,
     flat_only: false,
     forms: Forms::USUAL,
 };
+
+pub(crate) fn assemble(settings: &Settings, site: &Site<'_>, sink: &mut impl Sink) {
+    Membrane::<NeoHookean>::assemble(settings, site, sink);
+}
 
 /// Whether a triangle that is squeezed to nothing has an energy that is not negative.
 ///
@@ -353,7 +356,7 @@ mod tests {
     fn a_strip_without_poisson_follows_the_closed_form() {
         let young = 350.0;
         for a in [0.7, 1.02, 1.5] {
-            let elements = |site: &crate::energy::Site<'_>| Membrane::<NeoHookean>::elements(site, young, 0.0);
+            let elements = |site: &Site<'_>| Membrane::<NeoHookean>::elements(site, young, 0.0);
             let (_, [[along, _], [_, across]]) = patch::<Membrane<NeoHookean>>(elements, [a, 1.0, 0.0]);
             let exact = 0.5 * young * (a - 1.0 / a);
             assert!((along - exact).abs() < 1e-10 * exact.abs(), "{along} {exact}");

@@ -49,7 +49,7 @@ use std::ops::Range;
 
 use crate::energy::stiffness::physical;
 use crate::energy::stretch::cluster::{BETA, Clusters, Fit, MODE, Member, Mode, Patch, REGION};
-use crate::energy::{EnergyKind, Forms, Site};
+use crate::energy::{EnergyKind, Forms, Sink, Site};
 use crate::math::Vec3;
 use crate::parameter::{Entry, Settings};
 use crate::topology::Adjacency;
@@ -71,11 +71,12 @@ pub const KIND: EnergyKind = EnergyKind {
         ],
         one_of: &[],
     },
-    // Clusters are no elements of a fixed size: the model keeps them beside its terms.
-    assemble: |_, _| Vec::new(),
     flat_only: false,
     forms: Forms { constraint: false, potential: false, projection: true },
 };
+
+/// Nothing: clusters are no elements of a fixed size, and the model keeps them beside its terms.
+pub(crate) fn assemble(_: &Settings, _: &Site<'_>, _: &mut impl Sink) {}
 
 /// The regions of one cloth with their stiffness.
 #[derive(Clone, Debug)]
@@ -227,7 +228,7 @@ mod tests {
         );
         let outcome = parse(&text, &[]);
         let scene = outcome.scene.unwrap_or_else(|| panic!("{:?}", outcome.findings));
-        let model = Model::compile(&scene, &mut |_| Err(String::new())).unwrap().model;
+        let model = crate::setup::compile(&scene, &mut |_| Err(String::new())).unwrap().model;
         let mut bits = 9_u64;
         let mut next = || {
             bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);

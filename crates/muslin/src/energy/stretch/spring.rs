@@ -36,7 +36,7 @@ use crate::energy::stiffness::{DAMPING, K, YOUNG, compliance, modulus};
 use crate::energy::stretch::network;
 use crate::energy::stretch::network::{Member, Sheet};
 use crate::energy::{
-    Batch, Blocks, Corner, Energy, EnergyKind, Forms, PairRow, Pull, Requirement, Row, Site, Stiffness, Term,
+    Batch, Blocks, Corner, Energy, EnergyKind, Forms, PairRow, Pull, Requirement, Row, Sink, Site, Stiffness,
     energy_of, force_of,
 };
 use crate::math::{Mat3, Scalar, Sym3, Vec3, each};
@@ -73,7 +73,6 @@ pub const KIND: EnergyKind = EnergyKind {
         ],
         one_of: &["stiffness", "compliance", "k"],
     },
-    assemble,
     flat_only: false,
     forms: Forms::ALL,
 };
@@ -154,8 +153,8 @@ impl SlackRest<f64> {
     }
 }
 
-fn assemble(settings: &Settings, site: &Site<'_>) -> Vec<Box<dyn Term>> {
-    let Some(stiffness) = Stiffness::read(settings) else { return Vec::new() };
+pub(crate) fn assemble(settings: &Settings, site: &Site<'_>, sink: &mut impl Sink) {
+    let Some(stiffness) = Stiffness::read(settings) else { return };
     let young = if let Stiffness::Physical(young) = stiffness { young } else { 1.0 };
     let members = match settings.choice(NETWORK.name) {
         Some(FULL) => {
@@ -177,12 +176,12 @@ fn assemble(settings: &Settings, site: &Site<'_>) -> Vec<Box<dyn Term>> {
     let (compression, slack) = (number(&COMPRESSION, 1.0), number(&SLACK, 0.0));
     // Plain springs are most of all work: they have a batch without the choices that slack needs.
     if compression == 1.0 && slack == 0.0 {
-        return vec![Box::new(Batch::<Spring, 2>::new(site, settings, springs.collect()))];
+        return sink.add(Batch::<Spring, 2>::new(site, settings, springs.collect()));
     }
     let slacken = |(stencil, rest): ([u32; 2], Rest<f64>)| {
         (stencil, SlackRest::new(rest.length, rest.compliance, slack, compression))
     };
-    vec![Box::new(Batch::<SlackSpring, 2>::new(site, settings, springs.map(slacken).collect()))]
+    sink.add(Batch::<SlackSpring, 2>::new(site, settings, springs.map(slacken).collect()));
 }
 
 impl Energy<2> for Spring {

@@ -20,9 +20,9 @@
 
 use crate::energy::stiffness::{DAMPING, POISSON, YOUNG};
 use crate::energy::stretch::membrane::{Condition, Law, Membrane, Modes, Moduli, Symmetric, Tangent};
-use crate::energy::{EnergyKind, Forms};
+use crate::energy::{EnergyKind, Forms, Sink, Site};
 use crate::math::{Mat3, Scalar, Sym3, Vec3};
-use crate::parameter::Entry;
+use crate::parameter::{Entry, Settings};
 
 /// The law.
 pub struct Stvk;
@@ -36,10 +36,13 @@ pub const KIND: EnergyKind = EnergyKind {
         parameters: &[YOUNG, POISSON, DAMPING],
         one_of: &[],
     },
-    assemble: Membrane::<Stvk>::assemble,
     flat_only: false,
     forms: Forms::USUAL,
 };
+
+pub(crate) fn assemble(settings: &Settings, site: &Site<'_>, sink: &mut impl Sink) {
+    Membrane::<Stvk>::assemble(settings, site, sink);
+}
 
 impl Law for Stvk {
     const NAME: &'static str = "stvk";
@@ -133,7 +136,7 @@ mod tests {
         for a in [0.9, 1.02, 1.3] {
             let strain = 0.5 * (a * a - 1.0);
             let b = (1.0 - 2.0 * poisson * strain).sqrt();
-            let elements = |site: &crate::energy::Site<'_>| Membrane::<Stvk>::elements(site, young, poisson);
+            let elements = |site: &Site<'_>| Membrane::<Stvk>::elements(site, young, poisson);
             let (energy, [[along, _], [_, across]]) = patch::<Membrane<Stvk>>(elements, [a, b, 0.0]);
             let exact = young * strain;
             assert!((along - a * exact).abs() < 1e-10 * exact.abs(), "{along} {}", a * exact);

@@ -32,7 +32,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::math::Vec3;
-use crate::model::{Model, edge_strain};
+use crate::model::edge_strain;
 use crate::parallel::sharing;
 use crate::parameter::{Entry, Kind, Parameter, Setting, Settings};
 use crate::solver::position_based::xpbd;
@@ -261,7 +261,8 @@ impl Memory {
 }
 
 impl Start {
-    fn find(model: &Model, (max_strain, motion): (f64, f64), dt: f64) -> Self {
+    fn find(context: &Context<'_>, (max_strain, motion): (f64, f64), dt: f64) -> Self {
+        let model = context.model;
         let size = model.cloths.iter().map(|cloth| cloth.mesh.extent()).fold(0.0, f64::max);
         let gravity = model.gravity.norm().max(1.0);
         let allowed = motion * size;
@@ -274,7 +275,7 @@ impl Start {
         let is_rigid = model.cloths.iter().any(|cloth| cloth.stiffness.is_infinite());
         let without = || {
             // A rigid or a slack spring has no force at rest.
-            let stable = explicit::undamped_step(model, dt).filter(|_| is_taut && !is_rigid);
+            let stable = explicit::undamped_step(model, context.terms, dt).filter(|_| is_taut && !is_rigid);
             stable.map_or(RIGID_SUBSTEPS, |stable| substeps_of(dt, BEYOND_STABLE * stable))
         };
         let give = if is_stiff && is_taut { 0.0 } else { max_strain };
@@ -298,10 +299,10 @@ impl Auto {
         Self { max_strain: number(&STRAIN), motion: number(&MOTION), engines: None }
     }
 
-    fn engines(&mut self, model: &Model, dt: f64) -> &mut Engines {
+    fn engines(&mut self, context: &Context<'_>, dt: f64) -> &mut Engines {
         let Self { max_strain, motion, engines } = self;
         engines.get_or_insert_with(|| {
-            let start = Start::find(model, (*max_strain, *motion), dt);
+            let start = Start::find(context, (*max_strain, *motion), dt);
             let help = Help { long_range: start.long_range, give: start.give, max_strain: Some(*max_strain) };
             let engine = || {
                 let plan = Plan { substeps: start.substeps, iterations: 1 };
@@ -323,7 +324,7 @@ impl Auto {
 impl Solver for Auto {
     fn advance(&mut self, context: &Context<'_>, state: &mut State, dt: f64) -> Result<StepReport, StepError> {
         let (max_strain, motion) = (self.max_strain, self.motion);
-        let engines = self.engines(context.model, dt);
+        let engines = self.engines(context, dt);
         let start = engines.start;
         let count = state.positions.len();
         let mut memory = Memory::read(&state.history, count).unwrap_or_else(|| Memory::new(start));

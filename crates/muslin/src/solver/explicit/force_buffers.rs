@@ -329,9 +329,10 @@ impl<E: Energy<N>, S: Differences, const N: usize> ForceBuffers<E, S, N> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Model;
     use crate::parallel::Team;
     use crate::scene::parse;
+    use crate::setup;
+    use crate::setup::Compiled;
     use crate::solver::Instant;
 
     /// A bent, stretched, moving sheet with terms of two, three and four vertices, and elements that fill no bundle.
@@ -345,7 +346,7 @@ mod tests {
                  bend = {{ model = \"{bend}\", stiffness = 1e-2, damping = 1e-3 }}"
             );
             let scene = parse(&text, &[]).scene.unwrap();
-            let model = Model::compile(&scene, &mut |_| Err(String::new())).unwrap().model;
+            let Compiled { model, terms, .. } = setup::compile(&scene, &mut |_| Err(String::new())).unwrap();
             let wave = |i: usize, by: f64| libm::sin(by * i as f64);
             let moves = |size: f64| {
                 let vector = move |i| Vec3::new(wave(i, 1.3), wave(i, 2.1), wave(i, 0.7)) * size;
@@ -358,7 +359,7 @@ mod tests {
             let four = |vector: &Vec3<f64>| Particle::<f32>::vector(vector.cast()).four();
             let mut motion: Vec<_> = shifts.iter().zip(&v).map(|(u, v)| Moving::new(four(u), four(v))).collect();
             let (mut first, mut found) = (NONE + 1, vec![Vec3::ZERO; x.len()]);
-            for term in &model.terms {
+            for term in &terms {
                 let team = Team::new(2).unwrap();
                 let (stream, rows) = term.stream(first, team.is_wide());
                 first = rows.end();

@@ -39,7 +39,7 @@ use crate::parameter::{Entry, Kind, Parameter, Setting, Settings};
 use crate::solver::explicit::stability::{Mode, Stability};
 use crate::solver::explicit::symplectic::Symplectic;
 use crate::solver::substep_loop::{Motion, Outcome, Scheme, Substep, SubstepLoop};
-use crate::solver::{Context, Instant, Need, NoClock, SolverKind, StepError, count, substeps};
+use crate::solver::{Context, Instant, Need, NoClock, SolverKind, StepError, Term, count, substeps};
 
 /// The scene's `explicit`.
 pub const KIND: SolverKind = SolverKind {
@@ -129,7 +129,7 @@ impl Explicit {
         context.team.run(context.threads, |worker| {
             // Without a step there is no damping in the gradient: that is added from the velocities.
             let at = Instant { positions, previous: positions, step: f64::INFINITY };
-            for term in &context.model.terms {
+            for term in context.terms {
                 term.add_gradient(worker, at, &gradient);
                 term.add_drag(worker, positions, velocities, &gradient);
             }
@@ -139,16 +139,16 @@ impl Explicit {
 
 /// Whether the fastest motion of some term alone is not damped at all.
 fn swings_freely(context: &Context<'_>, motion: &Motion, step: f64) -> bool {
-    (0..context.model.terms.len()).any(|term| {
+    (0..context.terms.len()).any(|term| {
         let mode = Stability::of_term(term).measure(context, motion, step);
         mode.stiffness > 0.0 && mode.damping <= 0.0
     })
 }
 
 /// The longest step, in s, with which a scene's solver of this kind is stable at the start, zero where none is, if there is a limit.
-pub fn stable_step(model: &Model, settings: &Settings, step: f64) -> Option<f64> {
+pub fn stable_step(model: &Model, terms: &[Box<dyn Term>], settings: &Settings, step: f64) -> Option<f64> {
     let mut scheme = Explicit::new(settings);
-    let limit = at_start(model, |context, motion| {
+    let limit = at_start(model, terms, |context, motion| {
         scheme.prepare(context, motion, step).ok()?;
         Some(scheme.limit)
     });
@@ -156,8 +156,8 @@ pub fn stable_step(model: &Model, settings: &Settings, step: f64) -> Option<f64>
 }
 
 /// The same without damping.
-pub(crate) fn undamped_step(model: &Model, step: f64) -> Option<f64> {
-    let limit = at_start(model, |context, motion| {
+pub(crate) fn undamped_step(model: &Model, terms: &[Box<dyn Term>], step: f64) -> Option<f64> {
+    let limit = at_start(model, terms, |context, motion| {
         let mode = Stability::default().measure(context, motion, step);
         Mode { damping: 0.0, ..mode }.symplectic_limit()
     });
@@ -165,7 +165,7 @@ pub(crate) fn undamped_step(model: &Model, step: f64) -> Option<f64> {
 }
 
 /// Looks at a model where it starts.
-fn at_start<T>(model: &Model, look: impl FnOnce(&Context<'_>, &Motion) -> T) -> T {
+fn at_start<T>(model: &Model, terms: &[Box<dyn Term>], look: impl FnOnce(&Context<'_>, &Motion) -> T) -> T {
     let mut motion = Motion::default();
     motion.positions.clone_from(&model.initial_positions);
     motion.inverse_masses.clone_from(&model.inverse_masses);
@@ -174,7 +174,7 @@ fn at_start<T>(model: &Model, look: impl FnOnce(&Context<'_>, &Motion) -> T) -> 
             motion.inverse_masses[pinned.vertex as usize] = 0.0;
         }
     }
-    let context = Context { model, team: &Team::solo(), threads: 1, clock: &NoClock };
+    let context = Context { model, terms, team: &Team::solo(), threads: 1, clock: &NoClock };
     look(&context, &motion)
 }
 

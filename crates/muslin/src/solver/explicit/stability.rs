@@ -248,7 +248,7 @@ fn multiply(context: &Context<'_>, motion: &Motion, viscosity: &[f64], only: Opt
     // SAFETY: the sweeps of terms get and set the vertices of their own elements, a colour at a time.
     let (stiff, damped) = unsafe { (Shared::new(stiff), Shared::new(damped)) };
     context.team.run(context.threads, |worker| {
-        for (_, term) in model.terms.iter().enumerate().filter(|(t, _)| only.is_none_or(|only| only == *t)) {
+        for (_, term) in context.terms.iter().enumerate().filter(|(t, _)| only.is_none_or(|only| only == *t)) {
             term.add_product(worker, &motion.positions, d, &stiff);
             term.add_drag(worker, &motion.positions, d, &damped);
         }

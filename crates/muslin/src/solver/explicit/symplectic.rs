@@ -94,7 +94,7 @@ impl Symplectic {
         self.motion.positions.clone_from(&model.initial_positions);
         self.motion.inverse_masses.clone_from(&model.inverse_masses);
         let mut first = force_buffers::NONE + 1;
-        for (t, term) in model.terms.iter().enumerate() {
+        for (t, term) in context.terms.iter().enumerate() {
             let (stream, rows) = term.stream(first, context.team.is_wide());
             first = rows.end();
             let stride = if term.is_quadratic() { self.stride(context, t, step) } else { 1 };
@@ -128,7 +128,7 @@ impl Solver for Symplectic {
     fn advance(&mut self, context: &Context<'_>, state: &mut State, dt: f64) -> Result<StepReport, StepError> {
         let start = context.clock.seconds();
         let step = dt / f64::from(self.substeps);
-        if self.pulls.len() != context.model.terms.len() {
+        if self.pulls.len() != context.terms.len() {
             self.prepare(context, step);
         }
         let limit = self.limit(context, state, step);

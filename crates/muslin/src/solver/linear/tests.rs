@@ -4,7 +4,6 @@ use crate::energy::Treatment;
 use crate::energy::conformance::Random;
 use crate::energy::stretch::spring;
 use crate::math::{Mat3, Vec3};
-use crate::model::Model;
 use crate::parallel::Team;
 use crate::scene::parse;
 use crate::solver::linear::*;
@@ -41,7 +40,7 @@ fn cloth_matrix(cells: u32, stretch: f64, treatment: Treatment) -> BlockMatrix {
         "solver.kind = \"newton\"\n[[cloth]]\ngrid = {{ size = [1, 1], cells = [{cells}, {cells}] }}\nmaterial.density = 0.2"
     );
     let scene = parse(&text, &[]).scene.unwrap();
-    let model = Model::compile(&scene, &mut |_| Err(String::new())).unwrap().model;
+    let model = crate::setup::compile(&scene, &mut |_| Err(String::new())).unwrap().model;
     let noise = Random::new(7).vectors(model.masses.len());
     let x: Vec<Vec3<f64>> = model.initial_positions.iter().zip(noise).map(|(x, d)| *x * stretch + d * 1e-3).collect();
     let mut matrix = BlockMatrix::new(x.len(), |visit| model.edges.iter().for_each(|(edge, _)| visit(edge)));

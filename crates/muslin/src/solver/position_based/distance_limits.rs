@@ -18,6 +18,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
+use crate::energy::ParticleSpot;
 use crate::math::{Real, Scalar, Vec3, inlined};
 use crate::parallel::{Shared, Spot, Worker};
 use crate::solver::position_based::particle::{Bundle, Bundled, Particle};
@@ -50,7 +51,7 @@ pub(crate) struct DistanceLimits<R: Real> {
     /// The groups of each colour.
     colors: Vec<Range<usize>>,
     /// The ends, lane by lane.
-    spots: Vec<[Spot<Particle<f32>>; 2]>,
+    spots: Vec<[ParticleSpot; 2]>,
     /// For each bundle the lower bounds of its lanes, then the upper ones.
     bounds: Vec<R>,
     /// ω.

@@ -29,7 +29,6 @@ pub mod xpbd;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
-use crate::energy::Term;
 use crate::math::Real;
 use crate::model::Model;
 use crate::parallel::{Shared, Worker};
@@ -39,7 +38,7 @@ use crate::solver::position_based::long_range::LongRange;
 use crate::solver::position_based::particle::Bundled;
 use crate::solver::position_based::sweep::{Place, Sweep};
 use crate::solver::position_based::vertices::Frame;
-use crate::solver::{Context, Solver, Stages, StepError, StepReport, Stopwatch, count};
+use crate::solver::{Context, Solver, Stages, StepError, StepReport, Stopwatch, Term, count};
 use crate::state::State;
 
 /// How a frame is divided.
@@ -269,12 +268,12 @@ where
         if let Some(limit) = &helpers.limit {
             self.holding.fit(&limit.edges);
         }
-        let terms = model.terms.iter().map(|term| Place::<R>::arm_count(&**term, is_wide));
+        let terms = context.terms.iter().map(|term| Place::<R>::arm_count(&**term, is_wide));
         let rest_offset_counts = terms.chain(helpers.distance_limits().map(DistanceLimits::arm_count));
         self.frame.load(context, state, (dt, self.plan.substeps), rest_offset_counts);
         self.first_multipliers.clear();
         let mut multipliers = 0;
-        for term in &model.terms {
+        for term in context.terms {
             self.first_multipliers.push(multipliers);
             multipliers += (self.sweeps.parts)(&**term) * term.element_count();
         }
@@ -315,7 +314,7 @@ where
         let none = Helpers { reach: None, limit: None };
         let helpers = self.helpers.as_deref().unwrap_or(&none);
         let held = self.holding.open();
-        let help_arms = &first_rest_offsets[model.terms.len()..];
+        let help_arms = &first_rest_offsets[context.terms.len()..];
         let rope_counts =
             helpers.reach.as_ref().map_or([0; 2], |reach| [0, 1].map(|set| reach.long_range_constraints[set].len()));
         let rope_count = rope_counts[0] + rope_counts[1];
@@ -344,7 +343,7 @@ where
             let mut limit_rounds = 0;
             let hold = |limit: &Limit<R>| limit.edges.hold(worker, &help(rope_count), &held, limit.tolerance);
             if is_first {
-                for (term, &first) in model.terms.iter().zip(first_rest_offsets) {
+                for (term, &first) in context.terms.iter().zip(first_rest_offsets) {
                     Place::<R>::place(&**term, worker, substep.origins, &arrays.rest_offsets, first);
                 }
                 for (distance_limits, &first) in helpers.distance_limits().zip(help_arms) {
@@ -371,7 +370,7 @@ where
                     for (t, long_range_constraint) in (set * rope_counts[0]..).zip(long_range_constraints) {
                         long_range_constraint.project(worker, &help(t));
                     }
-                    for (t, term) in model.terms.iter().enumerate() {
+                    for (t, term) in context.terms.iter().enumerate() {
                         (sweeps.project)(&**term, worker, &sweep(t, iteration, keep));
                     }
                     if let Some(reach) = &helpers.reach {
@@ -408,7 +407,7 @@ where
                     watch.lap(&mut stages.collide);
                 }
             }
-            let terms = if is_last { &model.terms[..] } else { &[] };
+            let terms = if is_last { context.terms } else { &[] };
             let residual = (terms.iter().enumerate())
                 .map(|(t, term)| (sweeps.residual)(&**term, worker, &sweep(t, iterations, true)))
                 .fold(0.0, f64::max);

@@ -23,7 +23,7 @@
 //!
 //! [Müller et al. 2007, §3.3].
 
-use crate::energy::{Batch, Constraint, Energy, Term, WideRest};
+use crate::energy::{Batch, Constraint, Energy, WideRest};
 use crate::math::{Real, Scalar, Vec3};
 use crate::parallel::Worker;
 use crate::parameter::Entry;
@@ -31,7 +31,7 @@ use crate::solver::position_based;
 use crate::solver::position_based::Sweeps;
 use crate::solver::position_based::particle::{Bundle, Bundled};
 use crate::solver::position_based::sweep::{Element, Measure, Sweep, Visit};
-use crate::solver::{Need, PRECISION, SolverKind, iterations, substeps};
+use crate::solver::{Need, PRECISION, SolverKind, Term, iterations, substeps};
 
 /// The scene's `pbd`.
 pub const KIND: SolverKind = SolverKind {

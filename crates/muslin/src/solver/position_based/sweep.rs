@@ -1,9 +1,9 @@
 //! Sweeps over the elements of a batch, colour by colour, several elements at a time.
 #![allow(unsafe_code, reason = "skips bounds checks that the batch made once; they cost a tenth of a sweep")]
 
-use crate::energy::{Batch, Energy, Multiplier, WideRest};
+use crate::energy::{Batch, Energy, Multiplier, ParticleSpot, WideRest};
 use crate::math::{Real, Scalar, Vec3, array};
-use crate::parallel::{Shared, Spot, Worker};
+use crate::parallel::{Shared, Worker};
 use crate::solver::position_based::particle::{Bundle, Bundled, Particle};
 
 /// Bundles whose corrections are found before the first of them is added.
@@ -47,7 +47,7 @@ pub(crate) struct Element<'a, S: Scalar, const N: usize> {
     /// Index of the first.
     pub(crate) index: usize,
     /// Vertices of each.
-    pub(crate) spots: &'a [[Spot<Particle<f32>>; N]],
+    pub(crate) spots: &'a [[ParticleSpot; N]],
     /// Inverse masses, in 1/kg.
     pub(crate) w: [S; N],
 }
@@ -354,7 +354,7 @@ impl<R: Real> Sweep<'_, R> {
     #[inline(always)]
     unsafe fn load<S: Bundle<R>, const N: usize>(
         &self,
-        spots: &[[Spot<Particle<f32>>; N]],
+        spots: &[[ParticleSpot; N]],
         arm: impl Fn(usize) -> Vec3<S>,
     ) -> ([Vec3<S>; N], [S; N]) {
         let (mut x, mut w) = ([Vec3::ZERO; N], [S::ZERO; N]);
@@ -376,7 +376,7 @@ impl<R: Real> Sweep<'_, R> {
 #[inline(always)]
 pub(crate) unsafe fn shift<R: Real, S: Bundle<R>, const N: usize>(
     particles: &Shared<'_, Particle<R>>,
-    spots: &[[Spot<Particle<f32>>; N]],
+    spots: &[[ParticleSpot; N]],
     moves: &[Vec3<S>; N],
 ) {
     for i in 0..N {

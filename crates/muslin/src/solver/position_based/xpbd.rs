@@ -23,7 +23,7 @@
 //!
 //! [Macklin, Müller, Chentanez 2016, eq. 18 and 26], [Macklin et al. 2019, "Small Steps in Physics Simulation"].
 
-use crate::energy::{Batch, Constraint, Energy, Multiplier, Term, WideRest};
+use crate::energy::{Batch, Constraint, Energy, Multiplier, WideRest};
 use crate::math::{Real, Scalar, Vec3};
 use crate::parallel::Worker;
 use crate::parameter::Entry;
@@ -31,7 +31,7 @@ use crate::solver::position_based;
 use crate::solver::position_based::particle::{Bundle, Bundled};
 use crate::solver::position_based::sweep::{Element, Measure, Sweep, Visit};
 use crate::solver::position_based::{LONG_RANGE, MAX_STRAIN, Sweeps};
-use crate::solver::{Need, PRECISION, SolverKind, iterations, substeps};
+use crate::solver::{Need, PRECISION, SolverKind, Term, iterations, substeps};
 
 /// The scene's `xpbd`.
 pub const KIND: SolverKind = SolverKind {

@@ -51,16 +51,15 @@ pub(crate) mod sweep_f32;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::energy::{Batch, Constraint, Energy, Term};
+use crate::energy::{Batch, Constraint, Energy};
 use crate::math::{Mat3, Small, Vec3};
-use crate::model::Model;
 use crate::parallel::{Shared, Worker};
 use crate::parameter::{Entry, Kind, Parameter, Setting, Settings};
 use crate::solver::elastic::drag_value;
 use crate::solver::substep_loop::{Motion, Outcome, Scheme, Substep, SubstepLoop};
 use crate::solver::vbd::incident::{IncidentElements, Plan};
 use crate::solver::vbd::sweep_f32::{PIECE, Single, Surroundings, extrapolation};
-use crate::solver::{Context, Instant, Need, PRECISION, SolverKind, StepError, count, iterations, substeps};
+use crate::solver::{Context, Instant, Need, PRECISION, SolverKind, StepError, Term, count, iterations, substeps};
 use crate::topology::{Adjacency, Coloring, color_vertices};
 
 /// The scene's `vbd`.
@@ -238,12 +237,12 @@ impl Descent {
     }
 
     /// Lists the elements of each vertex and colours the vertices.
-    fn build(&mut self, model: &Model) {
-        let count = model.masses.len();
-        self.places = model.terms.iter().map(|term| places(&**term, count)).collect();
+    fn build(&mut self, context: &Context<'_>) {
+        let count = context.model.masses.len();
+        self.places = context.terms.iter().map(|term| places(&**term, count)).collect();
         let all = &self.places;
         self.coloring = color_vertices(count, |vertex, visit| {
-            for (term, places) in model.terms.iter().zip(all) {
+            for (term, places) in context.terms.iter().zip(all) {
                 for &place in places.of(vertex) {
                     term.stencil(place as usize / term.width()).iter().for_each(|&neighbor| visit(neighbor));
                 }
@@ -259,8 +258,8 @@ impl Descent {
 
     /// Whether lists and colours are those of this model. The parallel sweeps rely on it for memory safety, and a solver
     /// may be handed any model at any time, so it is checked at each frame: a fraction of one sweep.
-    fn fits(&self, model: &Model) -> bool {
-        let count = model.masses.len();
+    fn fits(&self, context: &Context<'_>) -> bool {
+        let count = context.model.masses.len();
         let each_once = self.color_of.len() == count
             && self.coloring.order.len() == count
             && self.coloring.ranges.iter().enumerate().all(|(color, range)| {
@@ -287,8 +286,8 @@ impl Descent {
                 && (0..term.element_count()).all(apart)
         };
         each_once
-            && self.places.len() == model.terms.len()
-            && model.terms.iter().zip(&self.places).all(|(term, places)| listed(&**term, places))
+            && self.places.len() == context.terms.len()
+            && context.terms.iter().zip(&self.places).all(|(term, places)| listed(&**term, places))
     }
 
     /// Moves the vertices of all colours once; the largest move of this worker's share, in m.
@@ -311,9 +310,9 @@ impl Descent {
 }
 
 /// In how many pieces the energies of all terms and then those of the vertices are summed.
-fn pieces_of(model: &Model) -> usize {
-    let of_terms: usize = model.terms.iter().map(|term| term.piece_count()).sum();
-    of_terms + model.masses.len().div_ceil(PIECE)
+fn pieces_of(context: &Context<'_>) -> usize {
+    let of_terms: usize = context.terms.iter().map(|term| term.piece_count()).sum();
+    of_terms + context.model.masses.len().div_ceil(PIECE)
 }
 
 /// The elements and corners of each vertex.
@@ -330,7 +329,7 @@ fn places(term: &dyn Term, vertex_count: usize) -> Adjacency {
 
 /// The problem of one substep.
 struct Local<'a> {
-    model: &'a Model,
+    terms: &'a [Box<dyn Term>],
     around: Around<'a>,
     /// y, in m.
     predicted: &'a [Vec3<f64>],
@@ -355,7 +354,7 @@ impl Local<'_> {
             gradient: off * inertia,
             hessian: Mat3::scalar(inertia),
         };
-        let terms = || self.model.terms.iter().zip(places).map(|(term, places)| (term, places.of(vertex)));
+        let terms = || self.terms.iter().zip(places).map(|(term, places)| (term, places.of(vertex)));
         terms().for_each(|(term, places)| term.add_block(places, &self.around, &mut block));
         self.besides.each_press(i, x, |_, press| {
             block.value += press.value;
@@ -404,16 +403,16 @@ fn solve(hessian: &Mat3, gradient: Vec3<f64>, floor: f64) -> Vec3<f64> {
 
 impl Scheme for Descent {
     fn prepare(&mut self, context: &Context<'_>, _motion: &Motion, _step: f64) -> Result<(), StepError> {
-        let (model, is_wide) = (context.model, context.team.is_wide());
+        let model = context.model;
         if self.is_single {
-            if !self.single.as_ref().is_some_and(|single| single.fits(model, is_wide)) {
-                self.build(model);
-                assert!(self.fits(model), "neighbours of one colour");
-                self.single = Some(Box::new(Single::new(model, &self.places, &self.coloring, is_wide)));
+            if !self.single.as_ref().is_some_and(|single| single.fits(context)) {
+                self.build(context);
+                assert!(self.fits(context), "neighbours of one colour");
+                self.single = Some(Box::new(Single::new(context, &self.places, &self.coloring)));
             }
-        } else if !self.fits(model) {
-            self.build(model);
-            assert!(self.fits(model), "neighbours of one colour");
+        } else if !self.fits(context) {
+            self.build(context);
+            assert!(self.fits(context), "neighbours of one colour");
         }
         // Each substep finds them anew; a run that is resumed must not see those of the last frame.
         self.normal_forces.clear();
@@ -424,7 +423,7 @@ impl Scheme for Descent {
         for scratch in [&mut self.start, &mut self.last, &mut self.before_last] {
             scratch.resize(count, Vec3::ZERO);
         }
-        self.pieces.resize(pieces_of(model), 0.0);
+        self.pieces.resize(pieces_of(context), 0.0);
         let shortest = context.model.edges.iter().map(|(_, rest)| *rest).fold(f64::INFINITY, f64::min);
         let still = if self.is_single { SINGLE_STILL } else { STILL };
         self.still = if shortest.is_finite() { still * shortest } else { 0.0 };
@@ -445,9 +444,9 @@ impl Scheme for Descent {
             motion.positions.copy_from_slice(&self.start);
             self.normal_forces.fill(Vec3::ZERO);
             // The sweeps rely on it for memory safety.
-            if !self.fits(substep.model) {
-                self.build(substep.model);
-                assert!(self.fits(substep.model), "neighbours of one colour");
+            if !self.fits(substep.context) {
+                self.build(substep.context);
+                assert!(self.fits(substep.context), "neighbours of one colour");
             }
         }
         let bound = self.objective(substep, motion);
@@ -557,7 +556,7 @@ impl Descent {
     fn objective(&mut self, substep: &Substep<'_>, motion: &Motion) -> f64 {
         let Substep { context, model, step, .. } = *substep;
         let (x, normal_forces) = (&motion.positions, &self.normal_forces);
-        self.pieces.resize(pieces_of(model), 0.0);
+        self.pieces.resize(pieces_of(context), 0.0);
         let of_terms = self.pieces.len() - x.len().div_ceil(PIECE);
         let penalty_contacts = substep.penalty_contacts(false);
         // SAFETY: each worker sets only the pieces of its own share.
@@ -565,7 +564,7 @@ impl Descent {
         context.team.run(context.threads, |worker| {
             let at = Instant { positions: x, previous: &motion.previous, step };
             let mut first = 0;
-            for term in &model.terms {
+            for term in context.terms {
                 term.values(worker, at, &shared, first);
                 first += term.piece_count();
             }
@@ -612,7 +611,7 @@ impl Descent {
                 (Shared::new(positions), last, before_last, Shared::new(&mut normal_forces))
             };
             let local = Local {
-                model: substep.model,
+                terms: substep.context.terms,
                 around: Around { positions: &shared, previous, step: substep.step },
                 predicted,
                 besides: Surroundings {
@@ -672,12 +671,14 @@ mod tests {
     use crate::contact::kinematics::Kinematics;
     use crate::parallel::Team;
     use crate::scene::parse;
+    use crate::setup;
+    use crate::setup::Compiled;
     use crate::solver::NoClock;
 
     /// Σ m/2h² ‖x − y‖² + Σ (ψ + D) + contact, in J, with the normal forces as they are.
     fn objective(local: &Local<'_>, positions: &[Vec3<f64>]) -> f64 {
         let at = Instant { positions, previous: local.around.previous, step: local.around.step };
-        let mut sum: f64 = local.model.terms.iter().map(|term| term.value(at.positions)).sum();
+        let mut sum: f64 = local.terms.iter().map(|term| term.value(at.positions)).sum();
         for (i, x) in positions.iter().enumerate() {
             sum += 0.5 * local.besides.inertia(i) * (*x - local.predicted[i]).norm_squared();
             local.besides.each_press(i, *x, |_, press| sum += press.value);
@@ -699,12 +700,12 @@ mod tests {
                  [[collider]]\nplane = {{ point = [0, 0.07, 0], normal = [0, 1, 0] }}"
             );
             let scene = parse(&text, &[]).scene.unwrap();
-            let model = Model::compile(&scene, &mut |_| Err(String::new())).unwrap().model;
+            let Compiled { model, terms, .. } = setup::compile(&scene, &mut |_| Err(String::new())).unwrap();
             let (step, state) = (1.0 / 300.0, model.initial_state());
             let mut kinematics = Kinematics::default();
             kinematics.load(&model, 0.0, step, 1);
             let team = Team::solo();
-            let context = Context { model: &model, team: &team, threads: 1, clock: &NoClock };
+            let context = Context { model: &model, terms: &terms, team: &team, threads: 1, clock: &NoClock };
             let substep =
                 Substep { context: &context, model: &model, obstacles: kinematics.obstacles(0), step, time: 0.0 };
             let predicted: Vec<_> =
@@ -717,7 +718,7 @@ mod tests {
             // SAFETY: one thread.
             let (shared, normal_forces) = unsafe { (Shared::new(&mut positions), Shared::new(&mut forces)) };
             let local = Local {
-                model: &model,
+                terms: &terms,
                 around: Around { positions: &shared, previous: &state.positions, step },
                 predicted: &predicted,
                 besides: Surroundings {

@@ -12,16 +12,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::contact::response::penalty::PenaltyForce;
 use crate::contact::response::penalty_contacts::PenaltyContacts;
-use crate::energy::Term;
 #[cfg(target_arch = "x86_64")]
 use crate::math::F32x8;
 use crate::math::{F32x4, Real, Scalar, Sym3, Vec3};
-use crate::model::Model;
 use crate::parallel::{Shared, Worker};
-use crate::solver::Context;
 use crate::solver::position_based::particle::{Bundle, Particle};
 use crate::solver::substep_loop::Motion;
 use crate::solver::vbd::incident::{IncidentElements, Plan, Sums, View};
+use crate::solver::{Context, Term};
 use crate::topology::{Adjacency, Coloring};
 
 /// Vertices whose energies are summed into one number.
@@ -108,7 +106,8 @@ impl Surroundings<'_> {
 
 impl Single {
     /// `places` lists for each term the elements and corners of each vertex, `coloring` has no neighbours in a colour.
-    pub(crate) fn new(model: &Model, places: &[Adjacency], coloring: &Coloring, is_wide: bool) -> Self {
+    pub(crate) fn new(context: &Context<'_>, places: &[Adjacency], coloring: &Coloring) -> Self {
+        let (model, is_wide) = (context.model, context.team.is_wide());
         let lanes = match is_wide {
             #[cfg(target_arch = "x86_64")]
             true => F32x8::LANES,
@@ -125,15 +124,16 @@ impl Single {
                 });
                 often
             };
-            model.terms.iter().zip(places).flat_map(|(term, places)| of_term(&**term, places)).collect::<Vec<u8>>()
+            context.terms.iter().zip(places).flat_map(|(term, places)| of_term(&**term, places)).collect::<Vec<u8>>()
         };
         let plan = Plan::new(coloring, lanes, count, signature);
-        let terms: Vec<_> = model.terms.iter().zip(places).map(|(term, places)| term.corners(&plan, places)).collect();
+        let terms: Vec<_> =
+            context.terms.iter().zip(places).map(|(term, places)| term.corners(&plan, places)).collect();
         let slots = (0..plan.len()).flat_map(|bundle| plan.lanes_of(bundle));
         let all = || vec![Particle::default(); count];
         Self {
             is_wide,
-            counts: model.terms.iter().map(|term| term.element_count()).collect(),
+            counts: context.terms.iter().map(|term| term.element_count()).collect(),
             rest_offsets: vec![0.0; terms.iter().map(|term| term.arm_count()).sum()],
             masses: slots.map(|&v| model.masses[v as usize] as f32).collect(),
             sums: vec![0.0; plan.len() * 9 * lanes],
@@ -152,10 +152,10 @@ impl Single {
     }
 
     /// Whether it was made for a model of these numbers. Stiffness and masses are copied: a solver is for one model, as with the streams of `explicit`.
-    pub(crate) fn fits(&self, model: &Model, is_wide: bool) -> bool {
-        self.is_wide == is_wide
-            && self.plan.vertex_count() == model.masses.len()
-            && self.counts.iter().copied().eq(model.terms.iter().map(|term| term.element_count()))
+    pub(crate) fn fits(&self, context: &Context<'_>) -> bool {
+        self.is_wide == context.team.is_wide()
+            && self.plan.vertex_count() == context.model.masses.len()
+            && self.counts.iter().copied().eq(context.terms.iter().map(|term| term.element_count()))
     }
 
     /// Takes xⁿ and y of a substep, and measures the elements.

@@ -3,7 +3,7 @@
 use muslin::Simulation;
 use muslin::math::Vec3;
 use muslin::mesh::{Diagonals, Mesh};
-use muslin::model::{Model, Problem};
+use muslin::model::Problem;
 use muslin::solver::{SOLVERS, StepError};
 
 use crate::common::{center, position, run, scene, simulation};
@@ -54,7 +54,7 @@ fn simulation_on(body: &Mesh, text: &str, threads: usize) -> Simulation {
 }
 
 fn problems(body: Result<Mesh, String>, text: &str) -> Vec<Problem> {
-    match Model::compile(&scene(text), &mut |_| body.clone()) {
+    match muslin::setup::compile(&scene(text), &mut |_| body.clone()) {
         Ok(_) => panic!("it compiles:\n{text}"),
         Err(problems) => problems,
     }
@@ -364,7 +364,7 @@ fn broken_meshes_are_refused_with_their_place() {
 fn broken_frames_are_refused_with_their_place() {
     let text = drape("", 0.3, "mesh = { file = \"b.obj\", frames = \"f\" }");
     let said = |frames: Result<Vec<Vec<[f32; 3]>>, String>| {
-        let compiled = Model::compile_with(&scene(&text), &mut |_| Ok(sphere(0.1, 0)), &mut |_| frames.clone());
+        let compiled = muslin::setup::compile_with(&scene(&text), &mut |_| Ok(sphere(0.1, 0)), &mut |_| frames.clone());
         compiled.expect_err("it compiles").iter().map(Problem::to_string).collect::<Vec<_>>().join("\n")
     };
     let place = "collider[0].mesh.frames: ";

@@ -3,7 +3,7 @@
 use muslin::Simulation;
 use muslin::contact::count_intersections;
 use muslin::math::Vec3;
-use muslin::model::{Model, Problem};
+use muslin::model::Problem;
 use muslin::output::Diagnostics;
 use muslin::solver::StepError;
 
@@ -51,7 +51,7 @@ fn cuts(simulation: &Simulation) -> usize {
 }
 
 fn problems(text: &str) -> Vec<Problem> {
-    Model::compile(&scene(text), &mut |_| Err(String::new())).expect_err("a bad start")
+    muslin::setup::compile(&scene(text), &mut |_| Err(String::new())).expect_err("a bad start")
 }
 
 #[test]

@@ -4,8 +4,8 @@ use muslin::Simulation;
 use muslin::contact::count_intersections;
 use muslin::math::Vec3;
 use muslin::mesh::{Diagonals, Mesh};
-use muslin::model::BadStart;
 use muslin::scene::Severity;
+use muslin::setup::BadStart;
 use muslin::solver::StepError;
 
 use crate::common::{run, scene, simulation_on};

@@ -6,7 +6,7 @@ use muslin::energy::bend::dihedral::{angle, angle_gradient, angle_hessian};
 use muslin::energy::bend::hinge_force::{self, HingeForce};
 use muslin::energy::bend::isometric::{self, Isometric};
 use muslin::math::Vec3;
-use muslin::model::Model;
+use muslin::setup::Compiled;
 use serde_json::Value;
 
 use crate::common::{Random, compiled, number, simulation, table};
@@ -231,10 +231,10 @@ fn spheres_and_saddles_of_the_plate_have_its_poisson_ratio_on_every_grid() {
 }
 
 /// A tube and its energy when it is moved by `distance` in random directions.
-fn shaken(model: &Model, distance: f64) -> f64 {
+fn shaken(tube: &Compiled, distance: f64) -> f64 {
     let mut random = Random::new(5);
-    let x: Vec<Vec3<f64>> = model.initial_positions.iter().map(|&p| p + random.vector() * distance).collect();
-    model.terms.iter().map(|term| term.value(&x)).sum()
+    let x: Vec<Vec3<f64>> = tube.model.initial_positions.iter().map(|&p| p + random.vector() * distance).collect();
+    tube.terms.iter().map(|term| term.value(&x)).sum()
 }
 
 /// Energy that grows with the square of the distance from the rest shape, in whatever direction, has no force there.
@@ -245,16 +245,13 @@ fn curved_rest_shapes_are_at_rest() {
             "[[cloth]]\ntube = {{ radius = 0.5, height = 1, cells = [10, 6] }}\nmaterial = {{ {} }}",
             bending(model)
         );
-        let model_of = compiled(&text).model;
-        let flat: f64 = model_of
-            .terms
-            .iter()
-            .map(|t| t.value(&model_of.initial_positions.iter().map(|p| Vec3::new(p.x, p.y, 0.0)).collect::<Vec<_>>()))
-            .sum();
+        let tube = compiled(&text);
+        let pressed: Vec<_> = tube.model.initial_positions.iter().map(|p| Vec3::new(p.x, p.y, 0.0)).collect();
+        let flat: f64 = tube.terms.iter().map(|t| t.value(&pressed)).sum();
         assert!(flat > 1.0, "{model}: a flattened tube has {flat} J");
-        let rest = shaken(&model_of, 0.0);
+        let rest = shaken(&tube, 0.0);
         assert!(rest.abs() < 1e-12 * flat, "{model}: {rest} J at rest");
-        let (near, far) = (shaken(&model_of, 1e-5), shaken(&model_of, 1e-4));
+        let (near, far) = (shaken(&tube, 1e-5), shaken(&tube, 1e-4));
         let order = libm::log10(far / near);
         assert!((order - 2.0).abs() < 0.02, "{model}: the energy grows with the power {order}: {near:e} J, {far:e} J");
     }
@@ -276,9 +273,9 @@ fn a_clamp_of_the_plate_adds_no_energy_of_its_own() {
                  material = {{ {} }}\n{pins}",
                 plate(0.0)
             );
-            let model = compiled(&text).model;
+            let sheet = compiled(&text);
             let start = f64::from(first) - 0.5 * f64::from(total);
-            energy(&model, |p| {
+            energy(&sheet, |p| {
                 let x = p.x - start;
                 Vec3::new(p.x, if x > 0.0 || !clamped { 0.5 * x * x } else { 0.0 }, p.z)
             })

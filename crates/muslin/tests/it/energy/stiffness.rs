@@ -2,7 +2,7 @@
 
 use muslin::math::Vec3;
 use muslin::mesh::Mesh;
-use muslin::model::Model;
+use muslin::setup::Compiled;
 
 use crate::common::{compiled, number, pendant, scene, simulation_of, table};
 
@@ -12,7 +12,7 @@ const CYLINDER: &str = include_str!("../../fixtures/cylinder_energy.csv");
 pub(crate) const HEIGHT: f64 = 0.866_025_403_784_438_6;
 
 /// A sheet of `[columns, rows]` in unit edges, equilateral if isotropic, with one energy only.
-pub(crate) fn sheet(diagonals: &str, [columns, rows]: [u32; 2], material: &str) -> Model {
+pub(crate) fn sheet(diagonals: &str, [columns, rows]: [u32; 2], material: &str) -> Compiled {
     let row_height = if diagonals == "isotropic" { HEIGHT } else { 1.0 };
     let size = [f64::from(columns), f64::from(rows) * row_height];
     let text = format!(
@@ -22,13 +22,13 @@ pub(crate) fn sheet(diagonals: &str, [columns, rows]: [u32; 2], material: &str) 
         material = {{ {material} }}
         "#
     );
-    compiled(&text).model
+    compiled(&text)
 }
 
 /// Energy [J] of a sheet whose rest shape is mapped to space.
-pub(crate) fn energy(model: &Model, map: impl Fn(Vec3<f64>) -> Vec3<f64>) -> f64 {
-    let x: Vec<Vec3<f64>> = model.initial_positions.iter().map(|&p| map(p)).collect();
-    model.terms.iter().map(|term| term.value(&x)).sum()
+pub(crate) fn energy(sheet: &Compiled, map: impl Fn(Vec3<f64>) -> Vec3<f64>) -> f64 {
+    let x: Vec<Vec3<f64>> = sheet.model.initial_positions.iter().map(|&p| map(p)).collect();
+    sheet.terms.iter().map(|term| term.value(&x)).sum()
 }
 
 /// ψ/½Yε² per area for a stretch ε along x or z with a third of it as contraction across.
@@ -71,7 +71,7 @@ fn the_energy_of_a_stretch_does_not_depend_on_the_size_of_the_triangles() {
             "#,
             2.0 * HEIGHT
         );
-        energy(&compiled(&text).model, |p| Vec3::new(1.001 * p.x, p.y, p.z * (1.0 - 0.001 / 3.0)))
+        energy(&compiled(&text), |p| Vec3::new(1.001 * p.x, p.y, p.z * (1.0 - 0.001 / 3.0)))
     };
     let exact = 0.5 * 500.0 * 1e-6 * 4.0 * HEIGHT;
     let errors = [8, 16, 32, 64].map(|columns| energy_of(columns) / exact - 1.0);
@@ -184,7 +184,7 @@ fn hinge_energy(bend: &str, pins: &str) -> f64 {
     let simulation = simulation_of(&pendant(1.0), &text);
     let mut x = simulation.model().initial_positions.clone();
     x[3] = Vec3::new(0.0, 0.5, 0.5);
-    simulation.model().terms[0].value(&x)
+    simulation.terms()[0].value(&x)
 }
 
 #[test]
@@ -236,7 +236,7 @@ fn mass_is_density_times_area_on_every_grid_and_mesh() {
     let triangles = vec![[0, 1, 5], [0, 5, 4], [0, 2, 1], [0, 3, 2], [0, 4, 6], [0, 6, 3]];
     let cube = Mesh { positions: positions.map(|p| p.map(f64::from)).to_vec(), triangles, ..Mesh::default() };
     let text = "[[cloth]]\nmesh = \"cube.obj\"\nmaterial = { density = 0.3 }";
-    let compiled = Model::compile(&scene(text), &mut |_| Ok(cube.clone()));
+    let compiled = muslin::setup::compile(&scene(text), &mut |_| Ok(cube.clone()));
     let mass = compiled.unwrap_or_else(|p| panic!("{p:?}")).model.cloths[0].mass;
     assert!((mass - 0.9).abs() < 1e-14, "cube: {mass} kg");
 }

@@ -1,7 +1,7 @@
 //! What is said of scenes whose meshes or pins are wrong, and of motions that leave the finite numbers.
 
 use muslin::mesh::{Mesh, Severity};
-use muslin::model::{Model, Problem};
+use muslin::model::Problem;
 use muslin::solver::StepError;
 use muslin::{SetupError, Simulation};
 
@@ -9,7 +9,7 @@ use crate::common::{advance, run, scene, set_state, simulation, simulation_of};
 
 /// What compiling a scene says, with a loader.
 fn problems(text: &str, load: impl Fn(&str) -> Result<Mesh, String>) -> Vec<Problem> {
-    match Model::compile(&scene(text), &mut |file| load(file)) {
+    match muslin::setup::compile(&scene(text), &mut |file| load(file)) {
         Ok(compiled) => compiled.warnings,
         Err(problems) => problems,
     }

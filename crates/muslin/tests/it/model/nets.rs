@@ -2,13 +2,13 @@
 
 use muslin::energy::bend::dihedral;
 use muslin::energy::stretch::spring;
-use muslin::energy::{Batch, Site, Term};
+use muslin::energy::{Batch, Site};
 use muslin::math::Vec3;
 use muslin::mesh::{Diagonals, Mesh};
 use muslin::model::Model;
 use muslin::parallel::Team;
 use muslin::parameter::{Setting, Settings};
-use muslin::solver::{self, Context, NoClock, Solver, StepError, StepReport};
+use muslin::solver::{self, Context, NoClock, Solver, StepError, StepReport, Term};
 use muslin::state::State;
 use muslin::topology::Topology;
 
@@ -17,6 +17,7 @@ use crate::common::compiled;
 /// Points with masses, springs and hinges between them.
 pub(crate) struct Net {
     pub(crate) model: Model,
+    pub(crate) terms: Vec<Box<dyn Term>>,
     pub(crate) state: State,
     solver: Box<dyn Solver>,
     team: Team,
@@ -78,7 +79,6 @@ impl Net {
             terms.push(Box::new(Batch::<dihedral::Dihedral, 4>::new(&site, &Settings::default(), hinges)));
         }
         let model = &mut compiled.model;
-        model.terms = terms;
         model.masses = vec![plan.mass; count];
         model.inverse_masses = vec![1.0 / plan.mass; count];
         model.initial_positions = plan.positions.clone();
@@ -86,11 +86,11 @@ impl Net {
         model.edges = plan.springs.clone();
         let state = model.initial_state();
         let (kind, settings) = settings_of(solver);
-        Self { model: compiled.model, state, solver: (kind.build)(&settings), team: Team::solo() }
+        Self { model: compiled.model, terms, state, solver: (kind.build)(&settings), team: Team::solo() }
     }
 
     pub(crate) fn advance(&mut self, dt: f64) -> Result<StepReport, StepError> {
-        let context = Context { model: &self.model, team: &self.team, threads: 1, clock: &NoClock };
+        let context = Context { model: &self.model, terms: &self.terms, team: &self.team, threads: 1, clock: &NoClock };
         self.solver.advance(&context, &mut self.state, dt)
     }
 

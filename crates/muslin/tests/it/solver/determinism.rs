@@ -85,7 +85,7 @@ fn the_bits_do_not_depend_on_the_number_of_threads_where_the_sweeps_are_shared()
         // The raw compliance of the third is too stiff for explicit steps on so fine a mesh.
         for bend in &BENDS[..if kind == "explicit" { 2 } else { 3 }] {
             let text = scene(kind, precision, [97, 83], bend);
-            for term in &compiled(&text).model.terms {
+            for term in &compiled(&text).terms {
                 let in_a_color = term.element_count() / term.color_count();
                 assert!(in_a_color > 8 * 64, "{}: only {in_a_color} elements in a colour", term.name());
             }

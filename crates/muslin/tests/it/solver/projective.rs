@@ -6,7 +6,7 @@ use muslin::mesh::Mesh;
 use muslin::model::Model;
 use muslin::parallel::Team;
 use muslin::parameter::{Setting, Settings};
-use muslin::solver::{Context, NoClock, projective};
+use muslin::solver::{Context, NoClock, Term, projective};
 use muslin::state::State;
 use serde_json::Value;
 
@@ -23,6 +23,7 @@ fn vectors(list: &Value) -> Vec<Vec3<f64>> {
 struct Net {
     case: Value,
     model: Model,
+    terms: Vec<Box<dyn Term>>,
     state: State,
     step: f64,
 }
@@ -60,8 +61,8 @@ impl Net {
             "#,
             case["pins"]
         );
-        let compiled = Model::compile(&scene(&text), &mut |_| Ok(mesh.clone())).expect("a sound scene");
-        let (mut model, mut state) = (compiled.model, compiled.state);
+        let compiled = muslin::setup::compile(&scene(&text), &mut |_| Ok(mesh.clone())).expect("a sound scene");
+        let (mut model, terms, mut state) = (compiled.model, compiled.terms, compiled.state);
         let ordering = &model.cloths[0].ordering;
         state.positions = ordering.reordered(&vectors(&case["x_n"]));
         state.velocities = ordering.reordered(&vectors(&case["v_n"]));
@@ -69,7 +70,7 @@ impl Net {
         model.initial_positions.clone_from(&state.positions);
         model.masses.fill(mass);
         model.inverse_masses.fill(1.0 / mass);
-        Self { case: case.clone(), model, state, step: case["h"].as_f64().expect("a step") }
+        Self { case: case.clone(), model, terms, state, step: case["h"].as_f64().expect("a step") }
     }
 
     /// The state after one step of so many iterations.
@@ -78,7 +79,8 @@ impl Net {
         settings.set("substeps", Setting::Integer(1));
         settings.set("iterations", Setting::Integer(iterations));
         let mut solver = (projective::KIND.build)(&settings);
-        let context = Context { model: &self.model, team: &Team::solo(), threads: 1, clock: &NoClock };
+        let context =
+            Context { model: &self.model, terms: &self.terms, team: &Team::solo(), threads: 1, clock: &NoClock };
         let mut state = self.state.clone();
         solver.advance(&context, &mut state, self.step).expect("a step");
         state
@@ -269,7 +271,7 @@ fn a_form_without_a_projection_is_refused_with_its_key() {
         grid = { size = [1, 1], cells = [4, 4] }
         material = { bend = { model = "isometric", compliance = 10.0 } }
     "#;
-    let problems = Model::compile(&scene(text), &mut |_| Err(String::new())).expect_err("it is another energy");
+    let problems = muslin::setup::compile(&scene(text), &mut |_| Err(String::new())).expect_err("it is another energy");
     let said: Vec<String> = problems.iter().map(ToString::to_string).collect();
     assert_eq!(
         said,

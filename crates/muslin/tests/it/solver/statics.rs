@@ -19,7 +19,7 @@ fn hanging(solver: &str, bend: &str) -> Simulation {
     let simulation = simulation_of(&pendant(REST), &text);
     let masses = &simulation.model().masses;
     assert!((masses[3] - MASS).abs() < 1e-15, "the particle weighs {}", masses[3]);
-    assert_eq!(simulation.model().terms[0].element_count(), 1, "constraints");
+    assert_eq!(simulation.terms()[0].element_count(), 1, "constraints");
     simulation
 }
 

@@ -92,7 +92,7 @@ pub(crate) fn objective(net: &Net, before: &[Vec3<f64>], velocities: &[Vec3<f64>
         let y = before[i] + velocities[i] * h + net.model.gravity * (h * h);
         if held(i) { 0.0 } else { 0.5 * net.model.masses[i] * (*x - y).norm_squared() / (h * h) }
     };
-    let elastic: f64 = net.model.terms.iter().map(|term| term.value(&net.state.positions)).sum();
+    let elastic: f64 = net.terms.iter().map(|term| term.value(&net.state.positions)).sum();
     net.state.positions.iter().enumerate().map(inertia).sum::<f64>() + elastic
 }
 
@@ -166,7 +166,7 @@ fn a_crumpled_net_gains_no_energy_with_the_default_settings() {
                 }
             }
             let energy = |net: &Net| {
-                let elastic: f64 = net.model.terms.iter().map(|term| term.value(&net.state.positions)).sum();
+                let elastic: f64 = net.terms.iter().map(|term| term.value(&net.state.positions)).sum();
                 let vertices = net.state.positions.iter().zip(&net.state.velocities).zip(&net.model.masses);
                 vertices
                     .fold(elastic, |sum, ((x, v), m)| sum + m * (0.5 * v.norm_squared() - net.model.gravity.dot(*x)))

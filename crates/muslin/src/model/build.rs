@@ -1,0 +1,300 @@
+//! Makes a model of a description, one cloth after the other.
+
+use crate::contact::collider::Collider;
+use crate::contact::collider::mesh as collider_mesh;
+use crate::contact::collider::mesh::Body;
+use crate::contact::geometry::surface::Surface;
+use crate::description;
+use crate::description::{Choice, LoadFrames, LoadMesh, Material, Problem, Problems, Scene, Shape};
+use crate::energy;
+use crate::energy::stretch::shape_matching;
+use crate::energy::stretch::shape_matching::Matching;
+use crate::energy::{Sink, Site};
+use crate::force::Wind;
+use crate::math::{Mat3, Vec3};
+use crate::mesh;
+use crate::mesh::Mesh;
+use crate::model::selection::select_pins;
+use crate::model::{Cloth, ContactEdges, Model, Pin, Pinned, SelfContact, warnings};
+use crate::motion::Motion;
+use crate::topology::{Adjacency, Ordering, Topology, color, locality_order};
+
+/// A body is fine if it bends more sharply than this many edges: then its surface leaves a chord between two vertices
+/// by more than a sixteenth of the edge (chord²/8r).
+const FINE: f64 = 2.0;
+
+impl Model {
+    /// One without cloths and bodies that are meshes.
+    pub(crate) fn empty(scene: &Scene) -> Self {
+        Self {
+            cloths: Vec::new(),
+            matchings: Vec::new(),
+            masses: Vec::new(),
+            inverse_masses: Vec::new(),
+            initial_positions: Vec::new(),
+            pins: Vec::new(),
+            pinned: Vec::new(),
+            triangles: Vec::new(),
+            vertex_triangles: Adjacency::default(),
+            edges: Vec::new(),
+            colliders: scene.colliders.iter().enumerate().filter_map(|(i, c)| Collider::new(i, c)).collect(),
+            bodies: Vec::new(),
+            contact_edges: ContactEdges::default(),
+            self_contact: scene
+                .contact
+                .self_contact
+                .then(|| SelfContact { friction: scene.contact.friction, rest: Vec::new() }),
+            gravity: scene.gravity.into(),
+            wind: Wind::new(&scene.wind),
+            thickness: scene.contact.thickness,
+            surface: Surface::default(),
+            is_tangled: false,
+        }
+    }
+
+    /// Adds a cloth of the rest shape `mesh` to one of `vertex_count` vertices in all, and hands its elements to `sink`.
+    pub(crate) fn add_cloth(
+        &mut self,
+        (index, cloth): (usize, &description::Cloth),
+        mesh: Mesh,
+        vertex_count: usize,
+        sink: &mut impl Sink,
+        problems: &mut Problems,
+    ) {
+        let placed = place_mesh(cloth, &mesh);
+        let pins = select_pins(cloth, &mesh, &placed, index, problems);
+        let topology = Topology::build(&mesh);
+        let ordering = locality_order(&topology.vertex_neighbors);
+        let (ordered, topology) = if ordering.is_identity() {
+            (mesh.clone(), topology)
+        } else {
+            let ordered = ordering.apply(&mesh);
+            let topology = Topology::build(&ordered);
+            (ordered, topology)
+        };
+        let first = self.masses.len();
+
+        let masses = ordered.lumped_masses(cloth.material.density);
+        let mass = masses.iter().sum();
+        self.inverse_masses.extend(masses.iter().map(|&m| if m > 0.0 { 1.0 / m } else { 0.0 }));
+        self.masses.extend(masses);
+        self.initial_positions.extend(ordering.reordered(&placed));
+        if let Some(contact) = &mut self.self_contact {
+            contact.rest.extend(ordered.positions.iter().map(|x| Vec3::from(*x)));
+        }
+
+        warnings::warn_of_shared_vertices(index, &pins, mesh.vertex_count(), problems);
+        let clamped = self.add_pins(cloth, pins, &placed, &ordering);
+        let site =
+            Site { mesh: &ordered, topology: &topology, clamped: &clamped, first_vertex: first as u32, vertex_count };
+        warnings::warn_if_flattened(index, cloth, &site, problems);
+        let first_term = sink.count();
+        let Material { stretch, bend, .. } = &cloth.material;
+        energy::assemble_stretch(stretch.entry.name, &stretch.settings, &site, sink);
+        energy::assemble_bend(bend.entry.name, &bend.settings, &site, sink);
+        if cloth.material.stretch.entry.name == shape_matching::NAME {
+            self.matchings.push(Matching::new(&cloth.material.stretch.settings, &site));
+        }
+        self.vertex_triangles.append(&topology.vertex_triangles, self.triangles.len() as u32);
+        self.triangles.extend(ordered.triangles.iter().map(|&t| site.stencil(t)));
+        self.edges.extend(topology.edges.iter().map(|&[a, b]| (site.stencil([a, b]), site.distance(a, b))));
+        self.cloths.push(Cloth {
+            name: cloth.name.clone(),
+            vertices: first..first + mesh.vertex_count(),
+            terms: first_term..sink.count(),
+            edge_count: topology.edges.len(),
+            hinge_count: topology.hinges.len(),
+            mass,
+            damping: cloth.material.damping,
+            velocity: cloth.velocity.into(),
+            stiffness: least_stiffness(&cloth.material.stretch),
+            slack: cloth.material.stretch.settings.number("slack").unwrap_or(0.0),
+            ordering,
+            mesh,
+        });
+    }
+
+    /// Adds the pins of the cloth that was added last; `selected` are their vertices, as the user numbers them.
+    /// Returns, for each vertex of the cloth, whether it is held for the whole run.
+    fn add_pins(
+        &mut self,
+        cloth: &description::Cloth,
+        selected: Vec<Vec<u32>>,
+        placed: &[Vec3<f64>],
+        ordering: &Ordering,
+    ) -> Vec<bool> {
+        let first = self.masses.len() - placed.len();
+        let mut clamped = vec![false; placed.len()];
+        let mut pin_of_vertex = vec![None; placed.len()];
+        for (pin, selected) in cloth.pins.iter().zip(selected) {
+            let center = centroid(selected.iter().map(|&v| placed[v as usize]));
+            for v in selected {
+                let new = ordering.new_from_old[v as usize] as usize;
+                // The first pin that names a vertex keeps it.
+                if pin_of_vertex[new].is_none() {
+                    pin_of_vertex[new] = Some(self.pins.len() as u32);
+                    clamped[new] = pin.until.is_none();
+                }
+            }
+            self.pins.push(Pin { motion: Motion::new(&pin.path, center), until: pin.until });
+        }
+        // A vertex of no triangle has no mass, so nothing could move it: it stays.
+        if self.masses[first..].contains(&0.0) {
+            let still = self.pins.len() as u32;
+            self.pins.push(Pin { motion: Motion::new(&description::Path::still(), Vec3::ZERO), until: None });
+            let massless = self.masses[first..].iter().zip(&mut pin_of_vertex).filter(|(mass, _)| **mass == 0.0);
+            massless.for_each(|(_, pin)| *pin = Some(still));
+        }
+        let held = |(pin, vertex): (&Option<u32>, u32)| pin.map(|pin| Pinned { vertex, pin });
+        self.pinned.extend(pin_of_vertex.iter().zip(first as u32..).filter_map(held));
+        clamped
+    }
+
+    /// Marks the bodies that are fine compared with the cloth, and lists its edges if there are any.
+    pub(crate) fn find_contact_edges(&mut self) {
+        let longest = self.edges.iter().map(|&(_, rest)| rest).fold(0.0, f64::max);
+        for collider in &mut self.colliders {
+            collider.is_fine = collider.solid.finest_radius() < FINE * longest;
+        }
+        if self.colliders.iter().any(|collider| collider.is_fine) {
+            let stencils: Vec<[u32; 2]> = self.edges.iter().map(|&(stencil, _)| stencil).collect();
+            let coloring = color(&stencils, self.masses.len());
+            // As for batches, memory safety rests on it.
+            if let Err(conflict) = coloring.verify(&stencils, self.masses.len()) {
+                unreachable!("contact edges: {conflict}");
+            }
+            self.contact_edges = ContactEdges {
+                stencils: coloring.order.iter().map(|&e| stencils[e as usize]).collect(),
+                colors: coloring.ranges,
+                reach: longest,
+            };
+        }
+    }
+
+    /// The vertices of each pin of a cloth, as the user numbers them, with their centre at the start, in m; `cloth` describes the one at `index`.
+    pub fn pin_vertices(&self, index: usize, cloth: &description::Cloth) -> Vec<(Vec<u32>, [f64; 3])> {
+        let mesh = &self.cloths[index].mesh;
+        let placed = place_mesh(cloth, mesh);
+        let center = |pin: &Vec<u32>| centroid(pin.iter().map(|&v| placed[v as usize])).to_array();
+        let pins = select_pins(cloth, mesh, &placed, index, &mut Problems::default());
+        pins.into_iter()
+            .map(|pin| {
+                let center = center(&pin);
+                (pin, center)
+            })
+            .collect()
+    }
+}
+
+/// Reads the meshes of a scene, those of the cloths and the bodies; `None` where one is broken, and reported.
+pub(crate) fn load_meshes(
+    scene: &Scene,
+    load: &mut LoadMesh<'_>,
+    load_frames: &mut LoadFrames<'_>,
+    problems: &mut Problems,
+) -> Option<(Vec<Mesh>, Vec<Body>)> {
+    let meshes: Vec<Option<Mesh>> = scene
+        .cloths
+        .iter()
+        .enumerate()
+        .map(|(i, cloth)| rest_mesh(cloth, &format!("cloth[{i}]"), load, problems))
+        .collect();
+    let bodies = collider_mesh::load(scene, load, load_frames, problems);
+    let sizes = meshes.iter().map(|m| m.as_ref().map_or(0, Mesh::vertex_count));
+    let vertex_count = sizes.sum::<usize>();
+    if u32::try_from(vertex_count).is_err() {
+        problems.error("cloth", format!("the cloths have {vertex_count} vertices together; the limit is 2³² − 1"));
+    }
+    collider_mesh::refuse_too_many(&bodies, vertex_count, problems);
+    if problems.any_error() {
+        // Pins of the cloths that did load are still checked, so that one look shows everything.
+        for (i, (cloth, mesh)) in scene.cloths.iter().zip(&meshes).enumerate() {
+            if let Some(mesh) = mesh {
+                select_pins(cloth, mesh, &place_mesh(cloth, mesh), i, problems);
+            }
+        }
+        return None;
+    }
+    Some((meshes.into_iter().flatten().collect(), bodies))
+}
+
+/// The rest shape of a cloth, scaled and checked.
+fn rest_mesh(
+    cloth: &description::Cloth,
+    place: &str,
+    load: &mut LoadMesh<'_>,
+    problems: &mut Problems,
+) -> Option<Mesh> {
+    let (mesh, key) = match &cloth.shape {
+        Shape::Grid { size, cells, diagonals } => {
+            (Mesh::grid(*size, *cells, *diagonals).map_err(|e| e.to_string()), "grid")
+        }
+        Shape::Tube { radius, height, cells } => {
+            (Mesh::tube(*radius, *height, *cells).map_err(|e| e.to_string()), "tube")
+        }
+        Shape::Mesh { file } => (load(file), "mesh"),
+    };
+    let place = format!("{place}.{key}");
+    let mut mesh = mesh.map_err(|message| problems.error(&place, message)).ok()?;
+    for p in &mut mesh.positions {
+        *p = p.map(|x| x * cloth.scale);
+    }
+    if cloth.repair {
+        match mesh::repair(&mesh) {
+            Ok(repaired) => {
+                for note in repaired.notes {
+                    problems.warning(&place, note);
+                }
+                mesh = repaired.mesh;
+            }
+            Err(findings) => {
+                report_findings(&place, &findings, problems);
+                return None;
+            }
+        }
+    }
+    let findings = mesh::check(&mesh);
+    report_findings(&place, &findings, problems);
+    let broken = findings.iter().any(|f| f.severity == mesh::Severity::Error);
+    (!broken).then_some(mesh)
+}
+
+fn report_findings(place: &str, findings: &[mesh::Finding], problems: &mut Problems) {
+    for finding in findings {
+        let remedy = if finding.repairable { "; set repair = true on this cloth to mend it" } else { "" };
+        let message = format!("{}{remedy}", finding.kind);
+        problems.add(Problem { severity: finding.severity, place: place.to_owned(), message });
+    }
+}
+
+/// Initial positions: scaled (already), rotated, translated.
+fn place_mesh(cloth: &description::Cloth, mesh: &Mesh) -> Vec<Vec3<f64>> {
+    let rotation = Mat3::from_degrees_xyz(cloth.rotate);
+    let shift = Vec3::from(cloth.translate);
+    mesh.positions.iter().map(|&p| rotation.apply(p.into()) + shift).collect()
+}
+
+fn centroid(points: impl Iterator<Item = Vec3<f64>>) -> Vec3<f64> {
+    let (sum, count) = points.fold((Vec3::ZERO, 0.0), |(sum, n), p| (sum + p, n + 1.0));
+    if count > 0.0 { sum * (1.0 / count) } else { sum }
+}
+
+/// The least of the stiffnesses of a stretch model, in N/m; zero for none. Flexion stands beside the others, not behind them.
+fn least_stiffness(stretch: &Choice) -> f64 {
+    let settings = &stretch.settings;
+    if stretch.entry.parameters.is_empty() {
+        return 0.0;
+    }
+    let has = |name: &str| settings.number(name).is_some();
+    let is_replaced = has("warp") && has("weft") && has("shear");
+    let counts = |name: &str| name != "flexion" && !(name == "stiffness" && is_replaced);
+    let given = stretch.entry.parameters.iter().filter_map(|parameter| {
+        let value = settings.number(parameter.name).filter(|_| counts(parameter.name))?;
+        match parameter.unit {
+            "N/m" => Some(value),
+            "m/N" if value > 0.0 => Some(value.recip()),
+            _ => None,
+        }
+    });
+    given.fold(f64::INFINITY, f64::min)
+}

@@ -1,0 +1,99 @@
+//! What a user should know of a model, whatever solves it.
+
+use crate::description;
+use crate::description::{Problems, Scene};
+use crate::energy;
+use crate::energy::Site;
+use crate::energy::bend::{buckling, dihedral};
+use crate::energy::stretch::neo_hookean;
+use crate::force::Wind;
+use crate::model::Model;
+use crate::topology::Hinge;
+
+impl Model {
+    /// Cloth that begins inside a body is pushed out at once, which is seldom what was meant.
+    pub(crate) fn warn_of_starts_inside(&self, problems: &mut Problems) {
+        for (c, cloth) in self.cloths.iter().enumerate() {
+            for collider in &self.colliders {
+                let b = collider.index;
+                let solid = collider.solid.posed(&collider.motion.pose(0.0));
+                let start = &self.initial_positions[cloth.vertices.clone()];
+                let count = start.iter().filter(|x| solid.probe(**x).distance < 0.0).count();
+                if count > 0 {
+                    problems.warning(
+                        format!("cloth[{c}]"),
+                        format!(
+                            "{count} of {} vertices start inside collider[{b}] and are pushed out at once; move one of them",
+                            start.len()
+                        ),
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// A vertex obeys the first pin that names it.
+pub(crate) fn warn_of_shared_vertices(index: usize, pins: &[Vec<u32>], vertex_count: usize, problems: &mut Problems) {
+    let mut pin_of_vertex = vec![None; vertex_count];
+    for (p, selected) in pins.iter().enumerate() {
+        let taken = selected.iter().filter(|&&v| pin_of_vertex[v as usize].is_some_and(|first| first != p)).count();
+        if taken > 0 {
+            let message = format!("{taken} of its vertices belong to an earlier pin, which keeps them");
+            problems.warning(format!("cloth[{index}].pins[{p}]"), message);
+        }
+        selected.iter().for_each(|&v| pin_of_vertex[v as usize] = pin_of_vertex[v as usize].or(Some(p)));
+    }
+}
+
+/// Air that moves and does nothing.
+pub(crate) fn warn_of_idle_wind(scene: &Scene, problems: &mut Problems) {
+    if scene.wind.velocity != [0.0; 3] && Wind::new(&scene.wind).is_none() {
+        problems.warning("wind.velocity", "has no effect while drag and lift are 0; try drag = 1.0");
+    }
+}
+
+/// A sheet of which a squeezed triangle gains energy by being squeezed more: the numbers of a run may end there.
+pub(crate) fn warn_of_weak_sheets(scene: &Scene, problems: &mut Problems) {
+    for (index, cloth) in scene.cloths.iter().enumerate() {
+        let choice = &cloth.material.stretch;
+        let poisson = choice.settings.number("poisson").filter(|_| choice.entry.name == neo_hookean::KIND.entry.name);
+        if poisson.is_some_and(|poisson| !neo_hookean::withstands_collapse(poisson)) {
+            let message = "with a ratio below -0.28 \"neo_hookean\" does not withstand strong compression, and a run in which a triangle is \
+                           squeezed to a fraction of its area ends with an error; use \"stvk\", or a larger ratio";
+            problems.warning(format!("cloth[{index}].material.stretch.poisson"), message);
+        }
+    }
+}
+
+/// The bend models that keep a curved rest shape, in quotes.
+fn bent_models() -> Vec<String> {
+    // A distance keeps the size of a curve as little as its sign, a beam that buckles only one side of it, and "none" nothing.
+    let keeps = |model: &&energy::EnergyKind| {
+        let has_stiffness = model.entry.parameters.iter().any(|parameter| parameter.name == "stiffness");
+        !model.flat_only && has_stiffness && model.entry.name != buckling::KIND.entry.name
+    };
+    energy::BEND.iter().filter(keeps).map(|model| format!("{:?}", model.entry.name)).collect()
+}
+
+/// A curved rest shape under a model that knows only flat ones.
+pub(crate) fn warn_if_flattened(index: usize, cloth: &description::Cloth, site: &Site<'_>, problems: &mut Problems) {
+    /// Below this a rest shape counts as flat: scanned and exported meshes are never exactly flat.
+    const FLAT_DEGREES: f64 = 2.0;
+    let name = cloth.material.bend.entry.name;
+    if !energy::BEND.iter().any(|m| m.flat_only && m.entry.name == name) {
+        return;
+    }
+    let angle = |hinge: &Hinge| dihedral::angle(&hinge.vertices.map(|v| site.position(v))).abs();
+    let sharpest = site.topology.hinges.iter().map(angle).fold(0.0, f64::max).to_degrees();
+    if sharpest > FLAT_DEGREES {
+        problems.warning(
+            format!("cloth[{index}].material.bend.model"),
+            format!(
+                "\"{name}\" is for flat rest shapes, but this one is bent by up to {sharpest:.0} degrees between \
+                 triangles and will be pulled flat; use one of {} to keep its shape",
+                bent_models().join(", ")
+            ),
+        );
+    }
+}

@@ -1,0 +1,47 @@
+//! A start that contact cannot begin with, for whoever wants to see it.
+
+use crate::contact::untangle::initial::{Owner, Start};
+use crate::description;
+use crate::description::{LoadFrames, LoadMesh, Problem, Problems, Scene};
+use crate::model::Model;
+use crate::setup::build;
+
+/// A start that is refused, to be looked at.
+#[derive(Debug)]
+pub struct BadStart {
+    /// The scene, as it would have begun.
+    pub model: Model,
+    /// What is said of it.
+    pub problems: Vec<Problem>,
+    /// For each cloth, the triangles that cut or touch something, rising, as the user numbers them.
+    pub cloths: Vec<Vec<u32>>,
+    /// The same for each of [`Model::bodies`].
+    pub bodies: Vec<Vec<u32>>,
+}
+
+impl BadStart {
+    /// The start of a scene, if it is one that [`compile_with`](crate::setup::compile_with) refuses for what cuts or touches in it.
+    pub fn find(scene: &Scene, load: &mut LoadMesh<'_>, load_frames: &mut LoadFrames<'_>) -> Option<Self> {
+        if scene.contact.start != description::Start::Error {
+            return None;
+        }
+        let mut problems = Problems::default();
+        let (model, _) = build(scene, load, load_frames, &mut problems)?;
+        let start = Start::look(&model);
+        let clashes = start.clashes();
+        if clashes.is_empty() {
+            return None;
+        }
+        let mut problems = Problems::default();
+        clashes.into_iter().for_each(|clash| clash.refuse(&mut problems));
+        let mut cloths = vec![Vec::new(); model.cloths.len()];
+        let mut bodies = vec![Vec::new(); model.bodies.len()];
+        for triangle in start.triangles() {
+            match model.owner_of_triangle(triangle) {
+                (Owner::Cloth(cloth), own) => cloths[cloth].push(own),
+                (Owner::Body(body), own) => bodies[body].push(own),
+            }
+        }
+        Some(Self { problems: problems.into_list(), model, cloths, bodies })
+    }
+}

@@ -1,0 +1,61 @@
+//! What does not go together with the solver of a scene.
+
+use crate::description::{Problems, Scene};
+use crate::solver;
+use crate::solver::position_based::xpbd;
+use crate::solver::{Need, Term, auto, projective, vbd};
+
+/// A model may be a distance to a projection in one form and not in another, which shows only in its elements.
+pub(crate) fn refuse_other_forms(scene: &Scene, index: usize, terms: &[Box<dyn Term>], problems: &mut Problems) {
+    let solver = scene.solver.entry.name;
+    if solver::find(solver).is_none_or(|kind| kind.needs != Need::Projections) {
+        return;
+    }
+    let material = &scene.cloths[index].material;
+    for term in terms.iter().filter(|term| !term.is_projective()) {
+        let is_stretch = term.name() == material.stretch.entry.name;
+        let (key, choice) = if is_stretch { ("stretch", &material.stretch) } else { ("bend", &material.bend) };
+        let raw = choice.settings.get("compliance").map_or("", |_| ".compliance");
+        problems.error(
+            format!("cloth[{index}].material.{key}{raw}"),
+            format!(
+                "solver {solver:?} needs a model that is a distance to a projection, and {:?} is none in this form; \
+                 give `stiffness`, and no key that makes it another energy",
+                term.name()
+            ),
+        );
+    }
+}
+
+/// A solver with a stiffness of its own leaves the scene's models alone, and a user should not wonder why.
+pub(crate) fn warn_of_unused_models(scene: &Scene, problems: &mut Problems) {
+    let name = scene.solver.entry.name;
+    if solver::find(name).is_some_and(|kind| kind.needs == Need::Nothing) {
+        let message =
+            format!("solver {name:?} has a stiffness of its own: material.stretch and material.bend are not used");
+        problems.warning("solver.kind", message);
+    }
+}
+
+/// Internal damping that is stiffer than sweeps can solve. A step of h has the stiffness (1 + τ/h) k; what they leave of it stays as
+/// strain for the time τ, or as motion that does not take place.
+pub(crate) fn warn_of_strong_damping(scene: &Scene, problems: &mut Problems) {
+    /// In s.
+    const STRONG: f64 = 1.0;
+    let name = scene.solver.entry.name;
+    let sweeps = [xpbd::KIND, auto::KIND, projective::KIND, vbd::KIND];
+    if !sweeps.iter().any(|kind| kind.entry.name == name) {
+        return;
+    }
+    for (index, cloth) in scene.cloths.iter().enumerate() {
+        for (key, choice) in [("stretch", &cloth.material.stretch), ("bend", &cloth.material.bend)] {
+            if let Some(time) = choice.settings.number("damping").filter(|time| *time >= STRONG) {
+                let message = format!(
+                    "{time} s is more than the sweeps of {name:?} can solve: expect strain that stays, or motion that is too slow; \
+                     use solver \"newton\", or a time below {STRONG} s"
+                );
+                problems.warning(format!("cloth[{index}].material.{key}.damping"), message);
+            }
+        }
+    }
+}
