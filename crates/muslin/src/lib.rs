@@ -1,11 +1,4 @@
-//! Cloth simulation, to be read in pipeline order:
-//!
-//! ```text
-//! mesh → topology → material → energy ┐
-//!                      force ─────────┼→ model ┐
-//!                      collision ─────┘        ├→ solver → state → output
-//!                      scene ──────────────────┘
-//! ```
+//! Cloth simulation, to be read from the bottom up.
 //!
 //! Units are SI throughout: m, kg, s, N, J. The frame is right-handed, +y is up.
 //!
@@ -28,6 +21,26 @@
 //! assert!(positions[8][1] < positions[0][1], "the free side falls");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! ## Layers
+//!
+//! A module imports only from layers below its own; `cargo xtask tidy` checks it. Lowest first:
+//!
+//! 1. `parallel`, `math`, `parameter`: threads, numbers, settings
+//! 2. `mesh`, `material`: triangles, fabrics
+//! 3. `topology`, `description`: edges, hinges and colours; a scene as plain values, whoever wrote them
+//! 4. `motion`, `force`, `state`: paths, wind, what changes in time
+//! 5. `contact::pair`: two primitives that may touch
+//! 6. `contact::geometry`: closest points, intersections, the tree that finds them
+//! 7. `contact::collider`: bodies, with a formula or of triangles
+//! 8. `energy`: formulas over a few vertices, and batches of elements
+//! 9. `model`: what does not change in time
+//! 10. `contact`: finds pairs, responds, certifies, untangles
+//! 11. `solver`: ways to make the sum of the energies small; terms are batches with the solvers' sweeps
+//! 12. `setup`: from a description to a model, its terms and its first state
+//! 13. `output`, `interaction`, `catalog`: measurements, hands, what a scene can name
+//! 14. `simulation`: the handle of a user
+//! 15. `scene`: TOML to a description and back
 
 pub mod math;
 pub mod parallel;

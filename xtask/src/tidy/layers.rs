@@ -5,9 +5,12 @@
 //! //!
 //! //! 1. `math`, `parallel`: what everything stands on
 //! //! 2. `mesh`
+//! //! 3. `contact::geometry`
 //! ```
 //!
 //! The names before the colon of an entry are modules of the crate, the lowest layer first. A module may import from itself and from the layers below its own.
+//! A module within another may have a layer of its own; what lies within a module and has none is of its layer. An import counts by the path that it
+//! is written with: what `contact` shows of `contact::geometry` is the geometry's only under the name of the geometry.
 
 use std::collections::BTreeMap;
 
@@ -26,18 +29,20 @@ pub(super) fn layers_point_one_way(tree: &Tree) -> Vec<Finding> {
     let lib = format!("{ROOT}lib.rs");
     let Some(file) = tree.source(&lib).and_then(|source| source.shipped_file()) else { return Vec::new() };
     let Some(layers) = layers(tree.text(&lib).unwrap_or_default()) else { return Vec::new() };
-    let mut findings = every_module_has_a_layer(&lib, &layers, &declared(file));
+    let mut findings = every_module_has_a_layer(tree, &lib, &layers, &declared(file));
     let exports = exports(file);
     for (path, source) in tree.library().filter(|(path, _)| *path != lib) {
         let Some(file) = source.shipped_file() else { continue };
         let module = module_of(path);
-        let Some(own) = module.first().filter(|own| layers.contains_key(*own)).cloned() else { continue };
+        let Some((own, own_layer)) = home(&layers, &module) else { continue };
         let mut imports = Imports { module, found: Vec::new() };
         imports.visit_file(file);
-        for (line, name) in imports.found {
-            let other = exports.get(&name).unwrap_or(&name);
-            let Some(layer) = layers.get(other).filter(|_| *other != own) else { continue };
-            let place = match layer.cmp(&layers[&own]) {
+        for (line, mut names) in imports.found {
+            if let Some(module) = names.first().and_then(|name| exports.get(name)) {
+                names = vec![module.clone()];
+            }
+            let Some((other, layer)) = home(&layers, &names).filter(|(other, _)| *other != own) else { continue };
+            let place = match layer.cmp(&own_layer) {
                 std::cmp::Ordering::Less => continue,
                 std::cmp::Ordering::Equal => "they stand side by side",
                 std::cmp::Ordering::Greater => "it stands above it",
@@ -48,6 +53,12 @@ pub(super) fn layers_point_one_way(tree: &Tree) -> Vec<Finding> {
     findings.sort();
     findings.dedup();
     findings
+}
+
+/// The longest beginning of a path that has a layer, and the layer.
+fn home<'a>(layers: &'a BTreeMap<String, usize>, path: &[String]) -> Option<(&'a str, usize)> {
+    let beginnings = (1..=path.len()).rev().map(|count| path[..count].join("::"));
+    beginnings.into_iter().find_map(|name| layers.get_key_value(&name)).map(|(name, layer)| (name.as_str(), *layer))
 }
 
 /// The layer of each module, counted from the lowest; nothing where the file states no order.
@@ -79,11 +90,23 @@ fn declared(file: &syn::File) -> Vec<(String, usize)> {
     modules.map(|name| (name.to_string(), name.span().start().line)).collect()
 }
 
-fn every_module_has_a_layer(lib: &str, layers: &BTreeMap<String, usize>, declared: &[(String, usize)]) -> Vec<Finding> {
+fn every_module_has_a_layer(
+    tree: &Tree,
+    lib: &str,
+    layers: &BTreeMap<String, usize>,
+    declared: &[(String, usize)],
+) -> Vec<Finding> {
     let homeless = declared.iter().filter(|(name, _)| !layers.contains_key(name)).map(|(name, line)| {
         Finding::new(lib, *line, format!("the module {name} has no layer; name it under {HEADING}, lowest first"))
     });
-    let is_gone = |name: &&String| !declared.iter().any(|(module, _)| module == *name);
+    let is_file = |name: &str| {
+        let path = format!("{ROOT}{}", name.replace("::", "/"));
+        [format!("{path}.rs"), format!("{path}/mod.rs")].iter().any(|path| tree.source(path).is_some())
+    };
+    let is_gone = |name: &&String| match name.contains("::") {
+        true => !is_file(name),
+        false => !declared.iter().any(|(module, _)| module == *name),
+    };
     let gone = layers
         .keys()
         .filter(is_gone)
@@ -142,12 +165,12 @@ fn leaves(tree: &UseTree) -> Vec<Leaf> {
 struct Imports {
     /// Where the visitor is: the module of the file, and the modules within it.
     module: Vec<String>,
-    /// Line, and the first name after the root.
-    found: Vec<(usize, String)>,
+    /// Line, and the path from the root on.
+    found: Vec<(usize, Vec<String>)>,
 }
 
 impl Imports {
-    /// Notes a path, if it leads through the root of the crate.
+    /// Notes a path that names its way: from the root, or up and down from here.
     fn note(&mut self, line: usize, path: &[String]) {
         let mut at = self.module.clone();
         let mut names = path.iter().peekable();
@@ -165,11 +188,8 @@ impl Imports {
             }
             _ => return,
         }
-        if at.is_empty()
-            && let Some(name) = names.next()
-        {
-            self.found.push((line, name.clone()));
-        }
+        at.extend(names.cloned());
+        self.found.push((line, at));
     }
 
     /// Paths in what a macro is given, which has no grammar of its own.
@@ -302,15 +322,40 @@ mod tests {
         assert_eq!(found("checks.rs", "use crate::solver::Step;"), [""; 0], "a module of tests");
     }
 
+    /// `contact::geometry` stands below the model, the rest of `contact` above it.
+    #[test]
+    fn a_module_within_another_may_have_a_layer_of_its_own() {
+        let lib = "//! ## Layers\n//! 1. `contact::geometry`\n//! 2. `model`\n//! 3. `contact`\npub mod contact;\npub mod model;";
+        let found = |path: &str, text: &str| -> Vec<String> {
+            let (geometry, path) = ("crates/muslin/src/contact/geometry/mod.rs", format!("{ROOT}{path}"));
+            let tree = Tree::sample(&[("crates/muslin/src/lib.rs", lib), (geometry, ""), (&path, text)]);
+            layers_point_one_way(&tree).into_iter().map(|finding| finding.to_string()).collect()
+        };
+        let from_model = "use crate::contact::geometry::bvh::Bvh;\nuse crate::contact::{geometry::bvh, resolve};\nuse crate::contact::Closest;";
+        let expected = [2, 3].map(|line| {
+            format!("crates/muslin/src/model/mod.rs:{line}: model may not import contact: it stands above it in lib.rs")
+        });
+        assert_eq!(found("model/mod.rs", from_model), expected);
+        let from_geometry = "use super::bvh;\nuse crate::contact::geometry::bvh::Bvh;\nuse super::super::Pair;\nuse crate::model::Model;";
+        let expected = [(3, "contact"), (4, "model")].map(|(line, other)| {
+            format!("crates/muslin/src/contact/geometry/surface.rs:{line}: contact::geometry may not import {other}: it stands above it in lib.rs")
+        });
+        assert_eq!(found("contact/geometry/surface.rs", from_geometry), expected);
+        let from_contact =
+            "use crate::model::Model;\nuse crate::contact::geometry::bvh;\nuse super::geometry;\nuse super::pair;";
+        assert_eq!(found("contact/resolve.rs", from_contact), [""; 0]);
+    }
+
     #[test]
     fn every_module_stands_in_a_layer() {
-        let lib = "//! ## Layers\n//! - `math`, `gone`\npub mod math;\npub mod mesh;";
+        let lib = "//! ## Layers\n//! - `math`, `gone`, `math::gone`\npub mod math;\npub mod mesh;";
         let shown: Vec<String> = layers_point_one_way(&Tree::sample(&[("crates/muslin/src/lib.rs", lib)]))
             .into_iter()
             .map(|finding| finding.to_string())
             .collect();
         let expected = [
             "crates/muslin/src/lib.rs:1: the layers name gone, which is no module; take it out",
+            "crates/muslin/src/lib.rs:1: the layers name math::gone, which is no module; take it out",
             "crates/muslin/src/lib.rs:4: the module mesh has no layer; name it under ## Layers, lowest first",
         ];
         assert_eq!(shown, expected);
