@@ -407,7 +407,9 @@ impl Open {
             poses[collider.index] = json!(collider.motion.pose(state.time).to_rows().concat());
         }
         let ms = |seconds: f64| 1e3 * seconds;
-        let (last, stages) = (&self.last, &self.last.stages);
+        let last = &self.last;
+        let stages: Map<String, Value> =
+            last.stages.iter().map(|(stage, seconds)| (stage.key().to_owned(), json!(ms(seconds)))).collect();
         // Of a pair that is pushed apart in every substep, one.
         let pairs = last.contacts.checked_div(u64::from(last.substeps)).unwrap_or(0);
         let unit = match color {
@@ -436,12 +438,7 @@ impl Open {
                 "iterations": last.iterations,
                 "cut_vertices": last.contact_stats.cut,
                 "held_vertices": last.contact_stats.held,
-                "stages": {
-                    "predict": ms(stages.predict),
-                    "solve": ms(stages.solve),
-                    "collide": ms(stages.collide),
-                    "update": ms(stages.update),
-                },
+                "stages": stages,
                 "total": ms(self.seconds),
             },
         })

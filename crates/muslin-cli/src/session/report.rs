@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 
 use muslin::model;
 use muslin::output::Diagnostics;
-use muslin::solver::{Stages, StepReport};
+use muslin::solver::{Stage, StageTimes, StepReport};
 use muslin_io::{IoError, file_stem};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::folder::{Folder, REPORT};
 use crate::failure::cannot_write;
@@ -98,10 +99,9 @@ impl From<&model::Cloth> for Cloth {
 /// Milliseconds in each stage, over the whole run.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct StagesMs {
-    pub(crate) predict: f64,
-    pub(crate) solve: f64,
-    pub(crate) collide: f64,
-    pub(crate) update: f64,
+    /// Those of the solver, by their keys.
+    #[serde(flatten, serialize_with = "by_key", deserialize_with = "from_keys")]
+    solver: StageTimes,
     /// Caches, checkpoints and reports.
     pub(crate) write: f64,
     /// Measuring every frame for this report.
@@ -114,12 +114,22 @@ pub(crate) struct StagesMs {
 
 impl StagesMs {
     /// Adds what a step spent.
-    pub(crate) fn add(&mut self, stages: &Stages) {
-        self.predict += 1e3 * stages.predict;
-        self.solve += 1e3 * stages.solve;
-        self.collide += 1e3 * stages.collide;
-        self.update += 1e3 * stages.update;
+    pub(crate) fn add(&mut self, stages: &StageTimes) {
+        stages.iter().for_each(|(stage, seconds)| self.solver[stage] += 1e3 * seconds);
     }
+}
+
+fn by_key<S: Serializer>(times: &StageTimes, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(times.iter().map(|(stage, ms)| (stage.key(), ms)))
+}
+
+fn from_keys<'de, D: Deserializer<'de>>(deserializer: D) -> Result<StageTimes, D::Error> {
+    let numbers = BTreeMap::<String, f64>::deserialize(deserializer)?;
+    let mut times = StageTimes::default();
+    for stage in Stage::ALL {
+        times[stage] = *numbers.get(stage.key()).ok_or_else(|| D::Error::missing_field(stage.key()))?;
+    }
+    Ok(times)
 }
 
 /// One frame.
@@ -358,6 +368,21 @@ pub(super) mod tests {
             },
             frames: speeds.iter().enumerate().map(frame).collect(),
         }
+    }
+
+    #[test]
+    fn the_stages_of_the_solver_stand_before_those_of_the_command_line() {
+        let mut stages = StagesMs { write: 4.5, ..StagesMs::default() };
+        let mut times = StageTimes::default();
+        times[Stage::Collide] = 0.25;
+        stages.add(&times);
+        let text = serde_json::to_string(&stages).unwrap();
+        let expected = r#"{"predict":0.0,"solve":0.0,"collide":250.0,"update":0.0,"write":4.5,"diagnose":0.0,"export":0.0,"preview":0.0}"#;
+        assert_eq!(text, expected);
+        let back: StagesMs = serde_json::from_str(&text).unwrap();
+        assert_eq!(serde_json::to_string(&back).unwrap(), text);
+        let error = serde_json::from_str::<StagesMs>(&text.replace("collide", "other")).unwrap_err();
+        assert!(error.to_string().contains("collide"), "{error}");
     }
 
     #[test]

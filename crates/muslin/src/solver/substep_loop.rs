@@ -4,7 +4,8 @@
 //! for each substep
 //!     predict    damping, wind and gravity; then y, where every vertex would go alone; pins where their paths lead
 //!     solve      the scheme: from xⁿ and y to x and v
-//!     collide    vertices out of the colliders, with friction
+//!     collide    vertices out of the colliders, with friction; cloth out of cloth
+//!     update     nothing is left to do: velocities change with every position
 //! ```
 //!
 //! Prediction and collision of large cloths are shared among the threads, each of which has vertices of its own. What copies positions from frame to frame is not.
@@ -12,14 +13,14 @@
 
 use crate::contact::kinematics::{ColliderOverSubstep, Kinematics};
 use crate::contact::resolve::ContactResolution;
-use crate::contact::response::penalty;
 use crate::contact::response::penalty_contacts::PenaltyContacts;
 use crate::force::Push;
-use crate::math::Vec3;
+use crate::math::{Real, Vec3};
 use crate::model::Model;
 use crate::motion::Pose;
 use crate::parallel::{Shared, sharing};
-use crate::solver::{Context, Solver, Stages, StepError, StepReport, Stopwatch};
+use crate::solver::vertex_stages::{ContactMove, ResolvedVertices, VertexStages, VertexStore, resolve_contact};
+use crate::solver::{Context, Particle, Solver, Stage, StepError, StepReport, Stopwatch};
 use crate::state::State;
 
 /// How a solver makes one substep.
@@ -101,116 +102,48 @@ impl Motion {
         }
     }
 
-    /// Damping, wind and gravity, then y; pins where their paths lead.
+    /// **Predict.** Damping, wind and gravity, then y; pins where their paths lead.
     fn predict(&mut self, context: &Context<'_>, step: f64, pin_poses: &[Option<Pose>]) {
-        let model = context.model;
-        // SAFETY: a worker gets and sets those of its share of the vertices, and sets the pushes of its share of the triangles. Only these are got of others, after a
-        // barrier, and positions and velocities for them, before it.
-        let pushes = unsafe { Shared::new(&mut self.pushes) };
-        // SAFETY: as above.
-        let [positions, velocities, start_velocities, previous, predicted] = unsafe {
-            [
-                Shared::new(&mut self.positions),
-                Shared::new(&mut self.velocities),
-                Shared::new(&mut self.start_velocities),
-                Shared::new(&mut self.previous),
-                Shared::new(&mut self.predicted),
-            ]
-        };
-        // SAFETY: as above.
-        let inverse_masses = unsafe { Shared::new(&mut self.inverse_masses) };
-        context.team.run(sharing(context.threads, positions.len()), |worker| {
-            if let Some(wind) = &model.wind {
-                for t in worker.share(0..pushes.len()) {
-                    let corners = model.triangles[t].map(|v| v as usize);
-                    pushes.set(t, wind.push(corners.map(|v| positions.get(v)), corners.map(|v| velocities.get(v))));
-                }
-                worker.barrier();
-            }
-            for cloth in &model.cloths {
-                let decay = libm::exp(-cloth.damping * step);
-                let share = worker.share(cloth.vertices.clone());
-                for i in share.clone() {
-                    let (x, start) = (positions.get(i), velocities.get(i));
-                    let mut v = start;
-                    if model.wind.is_some() {
-                        let around = model.vertex_triangles.of(i as u32).iter();
-                        let push = around.fold(Push::default(), |sum, &t| sum.plus(pushes.get(t as usize)));
-                        v += push.velocity_step(inverse_masses.get(i), step);
-                    }
-                    v = v * decay + model.gravity * step;
-                    start_velocities.set(i, start);
-                    previous.set(i, x);
-                    velocities.set(i, v);
-                    predicted.set(i, x + v * step);
-                }
-                for pinned in model.pinned_in(share) {
-                    let i = pinned.vertex as usize;
-                    if let Some(pose) = &pin_poses[pinned.pin as usize] {
-                        let target = pose.apply(model.initial_positions[i]);
-                        velocities.set(i, (target - positions.get(i)) * (1.0 / step));
-                        positions.set(i, target);
-                        predicted.set(i, target);
-                        inverse_masses.set(i, 0.0);
-                    } else {
-                        inverse_masses.set(i, model.inverse_masses[i]);
-                    }
+        let (stages, arrays) = self.open(context.model, step);
+        context.team.run(sharing(context.threads, arrays.positions.len()), |worker| {
+            for cloth in &context.model.cloths {
+                for i in worker.share(cloth.vertices.clone()) {
+                    arrays.start_velocities.set(i, arrays.velocities.get(i));
                 }
             }
+            stages.predict(worker, &arrays, pin_poses);
         });
     }
 
-    /// Vertices out of the bodies: the velocity changes by what the position does.
-    fn collide(&mut self, context: &Context<'_>, obstacles: &[ColliderOverSubstep], step: f64) {
-        if obstacles.is_empty() {
+    /// **Collide.** Vertices out of the colliders: the velocity changes by what the position does.
+    fn collide(&mut self, context: &Context<'_>, colliders: &[ColliderOverSubstep], step: f64) {
+        if colliders.is_empty() {
             return;
         }
-        let (thickness, inverse_masses) = (context.model.thickness, &self.inverse_masses);
-        // SAFETY: a worker gets and sets those of its share of the vertices.
-        let [positions, velocities, previous] = unsafe {
-            [Shared::new(&mut self.positions), Shared::new(&mut self.velocities), Shared::new(&mut self.previous)]
-        };
-        context.team.run(sharing(context.threads, positions.len()), |worker| {
-            for i in worker.share(0..positions.len()).filter(|&i| inverse_masses[i] != 0.0) {
-                for obstacle in obstacles {
-                    let (x, before) = (positions.get(i), previous.get(i));
-                    if let Some(touch) = obstacle.touch(x, || before, thickness, step) {
-                        let (moved, lifted) = penalty::project(&touch, x, before);
-                        velocities.set(i, velocities.get(i) + ((moved - x) - (lifted - before)) * (1.0 / step));
-                        positions.set(i, moved);
-                        previous.set(i, lifted);
-                    }
-                }
-            }
+        let (stages, arrays) = self.open(context.model, step);
+        context.team.run(sharing(context.threads, arrays.positions.len()), |worker| {
+            let share = worker.share(0..arrays.positions.len());
+            share.for_each(|vertex| stages.collide_vertex(vertex, &arrays, colliders));
         });
     }
-}
 
-impl Motion {
-    /// Cloth out of cloth: the velocity changes by what the position does.
-    fn separate(
-        &mut self,
-        resolution: &mut ContactResolution,
-        context: &Context<'_>,
-        (obstacles, time): (&[ColliderOverSubstep], f64),
-        step: f64,
-    ) -> Result<(), StepError> {
-        resolution.lead(context.model, time);
-        resolution.end.clone_from(&self.positions);
-        resolution.inverse_masses.clone_from(&self.inverse_masses);
-        resolution.push(&context.contact(), obstacles, step);
-        // Bodies stand behind the cloths.
-        for ((previous, v), lift) in self.previous.iter_mut().zip(&mut self.velocities).zip(&resolution.lifts) {
-            *previous += *lift;
-            *v -= *lift * (1.0 / step);
-        }
-        self.take(resolution, step);
-        self.collide(context, obstacles, step);
-        resolution.end.clone_from(&self.positions);
-        resolution.hold(&context.contact()).map_err(|error| StepError::contact(context.model, error))?;
-        self.take(resolution, step);
-        resolution.start[..self.positions.len()].copy_from_slice(&self.positions);
-        resolution.settle(context.model, time).map_err(|error| StepError::contact(context.model, error))
+    /// Opens the arrays to the team, beside the stages.
+    fn open<'a>(&'a mut self, model: &'a Model, step: f64) -> (VertexStages<'a, f64>, MotionArrays<'a>) {
+        // SAFETY: a worker gets and sets those of its share of the vertices, and sets the pushes of its share of the triangles. Only these are got of others, after a
+        // barrier, and positions and velocities for them, before it. The start velocities are set from velocities of the same share as the prediction's.
+        let arrays = unsafe {
+            MotionArrays {
+                positions: Shared::new(&mut self.positions),
+                velocities: Shared::new(&mut self.velocities),
+                start_velocities: Shared::new(&mut self.start_velocities),
+                previous: Shared::new(&mut self.previous),
+                predicted: Shared::new(&mut self.predicted),
+                inverse_masses: Shared::new(&mut self.inverse_masses),
+                pushes: Shared::new(&mut self.pushes),
+                inverse_step: 1.0 / step,
+            }
+        };
+        (VertexStages::new(model, step), arrays)
     }
 
     /// Takes over the positions of a contact resolution.
@@ -219,6 +152,132 @@ impl Motion {
             *v += (*y - *x) * (1.0 / step);
             *x = *y;
         }
+    }
+}
+
+/// The arrays of a [`Motion`], open to the team.
+#[derive(Clone, Copy)]
+pub(crate) struct MotionArrays<'a> {
+    positions: Shared<'a, Vec3<f64>>,
+    velocities: Shared<'a, Vec3<f64>>,
+    start_velocities: Shared<'a, Vec3<f64>>,
+    previous: Shared<'a, Vec3<f64>>,
+    predicted: Shared<'a, Vec3<f64>>,
+    inverse_masses: Shared<'a, f64>,
+    pushes: Shared<'a, Push<f64>>,
+    /// 1/h, in 1/s.
+    inverse_step: f64,
+}
+
+impl VertexStore<f64> for MotionArrays<'_> {
+    #[inline(always)]
+    fn start(&self, vertex: usize) -> [<f64 as Real>::Four; 2] {
+        [self.positions.get(vertex), self.velocities.get(vertex)].map(|vector| Particle::vector(vector).four())
+    }
+
+    #[inline(always)]
+    fn set_predicted(&self, vertex: usize, start: <f64 as Real>::Four, predicted: [<f64 as Real>::Four; 2]) {
+        let [start, predicted, velocity] =
+            [start, predicted[0], predicted[1]].map(|four| Particle::from_four(four).xyz());
+        self.previous.set(vertex, start);
+        self.velocities.set(vertex, velocity);
+        self.predicted.set(vertex, predicted);
+    }
+
+    fn hold(&self, vertex: usize, target: Vec3<f64>, inverse_step: f64) {
+        self.velocities.set(vertex, (target - self.positions.get(vertex)) * inverse_step);
+        self.positions.set(vertex, target);
+        self.predicted.set(vertex, target);
+        self.inverse_masses.set(vertex, 0.0);
+    }
+
+    fn release(&self, vertex: usize, inverse_mass: f64) {
+        self.inverse_masses.set(vertex, inverse_mass);
+    }
+
+    #[inline(always)]
+    fn inverse_mass(&self, vertex: usize) -> f64 {
+        self.inverse_masses.get(vertex)
+    }
+
+    #[inline(always)]
+    fn velocity(&self, vertex: usize) -> Vec3<f64> {
+        self.velocities.get(vertex)
+    }
+
+    #[inline(always)]
+    fn set_velocity(&self, vertex: usize, velocity: Vec3<f64>) {
+        self.velocities.set(vertex, velocity);
+    }
+
+    #[inline(always)]
+    fn corners(&self, triangle: [usize; 3]) -> [Vec3<f64>; 3] {
+        triangle.map(|v| self.positions.get(v))
+    }
+
+    #[inline(always)]
+    fn pushes(&self) -> Shared<'_, Push<f64>> {
+        self.pushes
+    }
+
+    #[inline(always)]
+    fn position(&self, vertex: usize) -> Vec3<f64> {
+        self.positions.get(vertex)
+    }
+
+    #[inline(always)]
+    fn previous(&self, vertex: usize) -> Vec3<f64> {
+        self.previous.get(vertex)
+    }
+
+    /// Never: clearances are not measured.
+    #[inline(always)]
+    fn is_clear(&self, _vertex: usize, _collider: usize, _colliders: usize) -> bool {
+        false
+    }
+
+    #[inline(always)]
+    fn displace(&self, vertex: usize, by: &ContactMove) {
+        let change = ((by.x[1] - by.x[0]) - (by.previous[1] - by.previous[0])) * self.inverse_step;
+        self.velocities.set(vertex, self.velocities.get(vertex) + change);
+        self.positions.set(vertex, by.x[1]);
+        self.previous.set(vertex, by.previous[1]);
+    }
+}
+
+/// A motion whose substep contact resolution ends: the velocity changes by what the position does.
+struct MotionInContact<'a> {
+    motion: &'a mut Motion,
+    step: f64,
+}
+
+impl ResolvedVertices for MotionInContact<'_> {
+    fn set_ends(&self, resolution: &mut ContactResolution, _context: &Context<'_>) {
+        resolution.end.clone_from(&self.motion.positions);
+        resolution.inverse_masses.clone_from(&self.motion.inverse_masses);
+    }
+
+    fn take_push(
+        &mut self,
+        resolution: &mut ContactResolution,
+        context: &Context<'_>,
+        colliders: &[ColliderOverSubstep],
+        step: f64,
+    ) {
+        let motion = &mut *self.motion;
+        // Mesh colliders stand behind the cloths.
+        for ((previous, v), lift) in motion.previous.iter_mut().zip(&mut motion.velocities).zip(&resolution.lifts) {
+            *previous += *lift;
+            *v -= *lift * (1.0 / step);
+        }
+        motion.take(resolution, step);
+        motion.collide(context, colliders, step);
+        resolution.end_anywhere(|i| motion.positions[i]);
+    }
+
+    fn take_certified(&mut self, resolution: &mut ContactResolution, _is_changed: bool) {
+        self.motion.take(resolution, self.step);
+        resolution.start[..self.motion.positions.len()].copy_from_slice(&self.motion.positions);
     }
 }
 
@@ -262,6 +321,20 @@ impl<S: Scheme> SubstepLoop<S> {
             }
         }
     }
+
+    /// Copies the vertices back into the state, if all of them are finite.
+    fn store(&self, model: &Model, state: &mut State, dt: f64) -> Result<(), StepError> {
+        let bad = |(x, v): (&Vec3<f64>, &Vec3<f64>)| !x.is_finite() || !v.is_finite();
+        if let Some(index) = self.motion.positions.iter().zip(&self.motion.velocities).position(bad) {
+            return Err(StepError::non_finite(model, index));
+        }
+        state.positions.clone_from(&self.motion.positions);
+        state.velocities.clone_from(&self.motion.velocities);
+        state.history.clear();
+        self.scheme.remember(&mut state.history);
+        state.time += dt;
+        Ok(())
+    }
 }
 
 impl<S: Scheme> Solver for SubstepLoop<S> {
@@ -272,28 +345,29 @@ impl<S: Scheme> Solver for SubstepLoop<S> {
     fn advance(&mut self, context: &Context<'_>, state: &mut State, dt: f64) -> Result<StepReport, StepError> {
         let mut watch = Stopwatch::new(context.clock, true);
         let mut report = StepReport { substeps: self.substeps, ..StepReport::default() };
-        let mut stages = Stages::default();
         let model = context.model;
         let step = dt / f64::from(self.substeps);
         self.unsolved = None;
         self.load(model, state, dt);
         self.scheme.recall(&state.history);
         self.scheme.prepare(context, &self.motion, step)?;
-        watch.lap(&mut stages.update);
+        watch.lap(Stage::Update);
         for s in 0..self.substeps {
             let obstacles = self.kinematics.obstacles(s as usize);
             self.scheme.begin(&self.motion);
             self.motion.predict(context, step, self.kinematics.pin_poses(s as usize));
-            watch.lap(&mut stages.predict);
+            watch.lap(Stage::Predict);
             let substep = Substep { context, model, obstacles, step, time: state.time + step * f64::from(s) };
             let outcome = self.scheme.step(&substep, &mut self.motion)?;
-            watch.lap(&mut stages.solve);
+            watch.lap(Stage::Solve);
             self.motion.collide(context, obstacles, step);
             if let Some(resolution) = &mut self.resolution {
-                self.motion.separate(resolution, context, (obstacles, self.kinematics.time_after(s as usize)), step)?;
+                let mut motion = MotionInContact { motion: &mut self.motion, step };
+                let colliders = (obstacles, self.kinematics.time_after(s as usize));
+                resolve_contact(&mut motion, resolution, context, colliders, step)?;
             }
             self.scheme.end(&self.motion);
-            watch.lap(&mut stages.collide);
+            watch.lap(Stage::Collide);
             report.iterations = report.iterations.saturating_add(outcome.iterations);
             report.residual = outcome.residual;
             if let Some(moved) = outcome.unsolved {
@@ -304,20 +378,12 @@ impl<S: Scheme> Solver for SubstepLoop<S> {
                 (a, b) => a.or(b),
             };
         }
-        let bad = |(x, v): (&Vec3<f64>, &Vec3<f64>)| !x.is_finite() || !v.is_finite();
-        if let Some(index) = self.motion.positions.iter().zip(&self.motion.velocities).position(bad) {
-            return Err(StepError::non_finite(model, index));
-        }
-        state.positions.clone_from(&self.motion.positions);
-        state.velocities.clone_from(&self.motion.velocities);
-        state.history.clear();
-        self.scheme.remember(&mut state.history);
-        state.time += dt;
+        self.store(model, state, dt)?;
         if let Some(resolution) = &self.resolution {
             report.contacts = resolution.pushed();
             report.contact_stats = resolution.contact_stats();
         }
-        watch.lap(&mut stages.update);
-        Ok(StepReport { stages, ..report })
+        watch.lap(Stage::Update);
+        Ok(StepReport { stages: watch.times(), ..report })
     }
 }

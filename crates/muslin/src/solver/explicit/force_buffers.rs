@@ -22,7 +22,7 @@ use crate::math::{F32x4, Scalar, Vec3, array};
 use crate::parallel::{Shared, Spot, Worker};
 use crate::solver::explicit::stiffness_matrix::StiffnessMatrix;
 use crate::solver::position_based::particle::{Bundled, Differences, Moving, Particle};
-use crate::solver::position_based::sweep::{arm, arm_of_bundle, place_bundle};
+use crate::solver::position_based::sweep::{place_bundle, rest_offset, rest_offset_of_bundle};
 
 /// The vertices as forces see them.
 pub struct Vertices<'a> {
@@ -261,7 +261,7 @@ impl<E: Energy<N>, S: Differences, const N: usize> ForceBuffers<E, S, N> {
         for (rest, spots) in self.wide[share].iter().zip(spots) {
             // SAFETY: `write` has looked at the lengths.
             unsafe {
-                let arm = |i: usize| arm_of_bundle(&rest_offsets, arm_place, i);
+                let arm = |i: usize| rest_offset_of_bundle(&rest_offsets, arm_place, i);
                 self.write_bundle::<S, DAMPED>(&motion, (element, spots), rest, arm, &forces);
             }
             element += S::LANES;
@@ -269,7 +269,7 @@ impl<E: Energy<N>, S: Differences, const N: usize> ForceBuffers<E, S, N> {
         }
         if worker.leads() {
             for (e, rest) in (self.wide.len() * S::LANES..).zip(&self.rest) {
-                let arm = |i: usize| arm(vertices.origins, &self.stencils[e], i);
+                let arm = |i: usize| rest_offset(vertices.origins, &self.stencils[e], i);
                 // SAFETY: as before.
                 unsafe {
                     self.write_bundle::<f32, DAMPED>(&motion, (e, &self.spots[e..=e]), rest, arm, &forces);

@@ -31,7 +31,7 @@ use crate::solver::position_based::particle::{Moving, Particle};
 use crate::solver::position_based::substep::{join, part};
 use crate::solver::position_based::vertices::Frame;
 use crate::solver::substep_loop::Motion;
-use crate::solver::{Context, Solver, Stages, StepError, StepReport, Stopwatch};
+use crate::solver::{Context, Solver, Stage, StageTimes, StepError, StepReport, Stopwatch};
 use crate::state::State;
 
 /// The largest n h ω′ of a term that does not act in every substep.
@@ -145,7 +145,7 @@ impl Solver for Symplectic {
             }
         }
         self.frame.store(context, state, dt)?;
-        stages.update += (loaded - start) + (context.clock.seconds() - solved);
+        stages[Stage::Update] += (loaded - start) + (context.clock.seconds() - solved);
         Ok(StepReport {
             substeps: self.substeps,
             iterations: self.substeps,
@@ -161,26 +161,26 @@ impl Solver for Symplectic {
 
 impl Symplectic {
     /// Runs all substeps; returns the profile.
-    fn run(&mut self, context: &Context<'_>, step: f64) -> Result<Stages, StepError> {
+    fn run(&mut self, context: &Context<'_>, step: f64) -> Result<StageTimes, StepError> {
         let substeps = self.substeps as usize;
-        if !self.frame.separates() {
+        if !self.frame.resolves_contact() {
             return Ok(self.run_some(context, step, 0..substeps));
         }
-        let mut sum = Stages::default();
+        let mut sum = StageTimes::default();
         for s in 0..substeps {
-            sum.add(&self.run_some(context, step, s..s + 1));
+            sum += self.run_some(context, step, s..s + 1);
             let start = context.clock.seconds();
-            self.frame.separate(context, step, s)?;
-            sum.collide += context.clock.seconds() - start;
+            self.frame.resolve_contact(context, step, s)?;
+            sum[Stage::Collide] += context.clock.seconds() - start;
         }
         Ok(sum)
     }
 
     /// Runs some of the substeps; where cloth is kept from cloth, that is still to come.
-    fn run_some(&mut self, context: &Context<'_>, step: f64, range: Range<usize>) -> Stages {
+    fn run_some(&mut self, context: &Context<'_>, step: f64, range: Range<usize>) -> StageTimes {
         let (model, is_first, substeps) = (context.model, range.start == 0, self.substeps as usize);
-        let separates = self.frame.separates();
-        let (substep, arrays, kinematics, first_rest_offsets) = self.frame.open(model, step);
+        let separates = self.frame.resolves_contact();
+        let (stages, arrays, kinematics, first_rest_offsets) = self.frame.open(model, step);
         // SAFETY: in the pass over the elements a place is set by the worker that has its element; in that over the vertices, after
         // a barrier, places are only read.
         let forces = unsafe { Shared::new(&mut self.forces) };
@@ -188,14 +188,12 @@ impl Symplectic {
         // between two barriers.
         let motion = unsafe { Shared::new(&mut self.moving) };
         let pulls = &self.pulls;
-        let vertices = Vertices { motion, origins: substep.origins, rest_offsets: arrays.rest_offsets };
+        let vertices = Vertices { motion, origins: arrays.origins, rest_offsets: arrays.rest_offsets };
         // While only pins act on the vertices beside the forces, nobody asks for displacements and velocities apart.
-        let is_together =
-            !separates && !substep.has_wind() && range.clone().all(|s| kinematics.obstacles(s).is_empty());
-        let outcome = Mutex::new(Stages::default());
+        let is_together = !separates && !stages.has_wind() && range.clone().all(|s| kinematics.obstacles(s).is_empty());
+        let outcome = Mutex::new(StageTimes::default());
 
         context.team.run(context.threads, |worker| {
-            let mut stages = Stages::default();
             let mut watch = Stopwatch::new(context.clock, worker.leads());
             let all = worker.share(0..motion.len());
             all.clone().for_each(|vertex| join(&arrays, &motion, vertex));
@@ -205,7 +203,7 @@ impl Symplectic {
                     pull.stream.place(worker, &vertices, first);
                 }
                 worker.barrier();
-                watch.lap(&mut stages.update);
+                watch.lap(Stage::Update);
             }
             for s in range.clone() {
                 let (pin_poses, obstacles) = (kinematics.pin_poses(s), kinematics.obstacles(s));
@@ -213,13 +211,13 @@ impl Symplectic {
                 for (pull, &first) in pulls.iter().zip(first_rest_offsets).filter(|(pull, _)| weight(pull) > 0) {
                     pull.stream.write(worker, &vertices, first, &forces);
                 }
-                substep.measure_wind(worker, &arrays);
+                stages.measure_wind(worker, &arrays);
                 worker.barrier();
-                watch.lap(&mut stages.solve);
+                watch.lap(Stage::Solve);
                 let forces_on = |cloth: &Cloth, share: Range<usize>| {
                     // v + w Δ ∂E/∂x; damping, which follows, takes nothing from a force.
                     let kick = |pull| {
-                        let impulse = F32x4::from_f64(-step * f64::from(weight(pull)) / substep.decay(cloth));
+                        let impulse = F32x4::from_f64(-step * f64::from(weight(pull)) / stages.decay(cloth));
                         let sums = pull.rows.over(&forces);
                         // The last number of a particle is its inverse mass.
                         move |vertex: usize, particle: F32x4, velocity: F32x4| {
@@ -253,22 +251,22 @@ impl Symplectic {
                     }
                 };
                 if is_together {
-                    substep.go_together(worker, &arrays, &motion, pin_poses, forces_on);
+                    stages.predict_together(worker, &arrays, &motion, pin_poses, forces_on);
                 } else {
-                    substep.go(worker, &arrays, pin_poses, forces_on);
+                    stages.predict_with(worker, &arrays, pin_poses, forces_on);
                     for cloth in &model.cloths {
                         worker.share(cloth.vertices.clone()).for_each(|vertex| join(&arrays, &motion, vertex));
                     }
                 }
                 worker.barrier();
-                watch.lap(&mut stages.predict);
+                watch.lap(Stage::Predict);
                 if !obstacles.is_empty() {
-                    substep.collide(worker, &arrays, obstacles);
-                    watch.lap(&mut stages.collide);
-                    substep.update(worker, &arrays);
+                    stages.collide(worker, &arrays, obstacles);
+                    watch.lap(Stage::Collide);
+                    stages.update(worker, &arrays);
                     all.clone().for_each(|vertex| join(&arrays, &motion, vertex));
                     worker.barrier();
-                    watch.lap(&mut stages.update);
+                    watch.lap(Stage::Update);
                 }
             }
             if is_together {
@@ -277,7 +275,7 @@ impl Symplectic {
             if worker.leads()
                 && let Ok(mut outcome) = outcome.lock()
             {
-                *outcome = stages;
+                *outcome = watch.times();
             }
         });
         outcome.into_inner().unwrap_or_default()

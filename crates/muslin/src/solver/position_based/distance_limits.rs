@@ -22,7 +22,7 @@ use crate::energy::ParticleSpot;
 use crate::math::{Real, Scalar, Vec3, inlined};
 use crate::parallel::{Shared, Spot, Worker};
 use crate::solver::position_based::particle::{Bundle, Bundled, Particle};
-use crate::solver::position_based::sweep::{BLOCK, arm_of_bundle, place_bundle, shift};
+use crate::solver::position_based::sweep::{BLOCK, place_bundle, rest_offset_of_bundle, shift};
 use crate::topology::{Adjacency, color};
 
 /// Distances that are listed together.
@@ -67,18 +67,18 @@ pub(crate) struct Ends<'a, R: Real> {
     /// From first to second ends at the start of the frame.
     pub(crate) rest_offsets: Shared<'a, R>,
     /// Where those of these distance limits begin.
-    pub(crate) first_arm: usize,
+    pub(crate) first_rest_offset: usize,
 }
 
 impl<R: Bundled> DistanceLimits<R> {
     /// Side by side for the widest registers, if `is_wide`.
     pub(crate) fn new(vertex_count: usize, distance_limits: &[DistanceLimit], relaxation: f64, is_wide: bool) -> Self {
         let lanes = R::lanes(is_wide);
-        let stencils: Vec<[u32; 2]> = distance_limits.iter().map(|band| band.ends).collect();
+        let stencils: Vec<[u32; 2]> = distance_limits.iter().map(|limit| limit.ends).collect();
         let coloring = color(&stencils, vertex_count);
         // The sweeps rely on this for memory safety, so it is checked, not assumed.
         if let Err(conflict) = coloring.verify(&stencils, vertex_count) {
-            unreachable!("bands: {conflict}");
+            unreachable!("distance limits: {conflict}");
         }
         let (mut colors, mut spots, mut bounds) = (Vec::new(), Vec::new(), Vec::new());
         for range in &coloring.ranges {
@@ -89,9 +89,9 @@ impl<R: Bundled> DistanceLimits<R> {
                         group.iter().skip(start).take(lanes).map(|&i| distance_limits[i as usize]).collect();
                     let nothing = DistanceLimit { low: 0.0, high: f64::INFINITY, ..distance_limits[group[0] as usize] };
                     let all = || (0..lanes).map(|lane| bundle.get(lane).copied().unwrap_or(nothing));
-                    spots.extend(all().map(|band| band.ends.map(Spot::new)));
-                    bounds.extend(all().map(|band| R::from_f64(band.low)));
-                    bounds.extend(all().map(|band| R::from_f64(band.high)));
+                    spots.extend(all().map(|limit| limit.ends.map(Spot::new)));
+                    bounds.extend(all().map(|limit| R::from_f64(limit.low)));
+                    bounds.extend(all().map(|limit| R::from_f64(limit.high)));
                 }
             }
             colors.push(first..spots.len() / GROUP);
@@ -125,7 +125,7 @@ impl<R: Bundled> DistanceLimits<R> {
     }
 
     /// How many numbers the rest offsets take.
-    pub(crate) fn arm_count(&self) -> usize {
+    pub(crate) fn rest_offset_count(&self) -> usize {
         self.spots.len() * 3
     }
 
@@ -153,7 +153,13 @@ impl<R: Bundled> DistanceLimits<R> {
     }
 
     /// Sweeps until none is beyond its bounds by more than `tolerance`, in m, or for so many rounds as there are; returns how many rounds were made.
-    pub(crate) fn hold(&self, worker: &Worker<'_>, ends: &Ends<'_, R>, held: &Held<'_>, tolerance: f64) -> usize {
+    pub(crate) fn hold(
+        &self,
+        worker: &Worker<'_>,
+        ends: &Ends<'_, R>,
+        held: &SharedLimitLists<'_>,
+        tolerance: f64,
+    ) -> usize {
         self.check(ends);
         held.check(self);
         let mark = |group: usize| held.moved.set(group, 1);
@@ -194,7 +200,7 @@ impl<R: Bundled> DistanceLimits<R> {
     }
 
     /// Lists all groups with a vertex that was moved since the last list, in their order; ends with the team at a barrier.
-    fn find_changed(&self, worker: &Worker<'_>, held: &Held<'_>) {
+    fn find_changed(&self, worker: &Worker<'_>, held: &SharedLimitLists<'_>) {
         for group in self.share(worker) {
             if held.moved.get(group) != 0 {
                 held.moved.set(group, 0);
@@ -227,7 +233,10 @@ impl<R: Bundled> DistanceLimits<R> {
 
     fn check(&self, ends: &Ends<'_, R>) {
         assert!(ends.particles.len() >= self.vertex_count, "a state smaller than its model");
-        assert!(ends.rest_offsets.len() >= ends.first_arm + self.arm_count(), "fewer rest_offsets than bands");
+        assert!(
+            ends.rest_offsets.len() >= ends.first_rest_offset + self.rest_offset_count(),
+            "fewer rest offsets than distance limits"
+        );
     }
 
     /// Projects some groups with such an ω, and names those that were moved.
@@ -354,10 +363,11 @@ impl<R: Bundled> DistanceLimits<R> {
             (u[i], w[i]) = S::load(|lane| unsafe { ends.particles.get_at(spots[lane][i]) });
         }
         // SAFETY: by the caller's promise.
-        let arm: Vec3<S> = unsafe { arm_of_bundle(&ends.rest_offsets, ends.first_arm + bundle * S::LANES * 3, 1) };
+        let offset: Vec3<S> =
+            unsafe { rest_offset_of_bundle(&ends.rest_offsets, ends.first_rest_offset + bundle * S::LANES * 3, 1) };
         let bounds = &self.bounds[bundle * 2 * S::LANES..][..2 * S::LANES];
         let bound = |i: usize| S::load_number(|lane| bounds[i * S::LANES + lane]);
-        (w, u[1] - u[0] + arm, [bound(0), bound(1)])
+        (w, u[1] - u[0] + offset, [bound(0), bound(1)])
     }
 }
 
@@ -368,9 +378,9 @@ fn bundles_of<S: Scalar>(group: usize) -> Range<usize> {
     group * count..(group + 1) * count
 }
 
-/// What [`DistanceLimits::hold`] keeps.
+/// Lists of the distances that [`DistanceLimits::hold`] has to look at again.
 #[derive(Default)]
-pub(crate) struct Memory {
+pub(crate) struct LimitLists {
     vertex_count: usize,
     /// The groups that share a vertex with each group, and that group itself.
     near: Adjacency,
@@ -383,7 +393,7 @@ pub(crate) struct Memory {
 }
 
 /// The same, open to the team.
-pub(crate) struct Held<'a> {
+pub(crate) struct SharedLimitLists<'a> {
     vertex_count: usize,
     near: &'a Adjacency,
     moved: Shared<'a, u8>,
@@ -393,7 +403,7 @@ pub(crate) struct Held<'a> {
     worst: [AtomicU64; ROUNDS],
 }
 
-impl Memory {
+impl LimitLists {
     /// For some distance limits, unless it is already.
     pub(crate) fn fit<R: Bundled>(&mut self, distance_limits: &DistanceLimits<R>) {
         let count = distance_limits.group_count();
@@ -421,23 +431,26 @@ impl Memory {
     }
 
     /// Opens it to a team.
-    pub(crate) fn open(&mut self) -> Held<'_> {
+    pub(crate) fn open(&mut self) -> SharedLimitLists<'_> {
         let Self { vertex_count, near, moved, is_near, changed, ends } = self;
         // SAFETY: a sweep sets the marks of own groups. To list them, a worker gets and sets those of its share, and then one worker alone sets the list, which all get;
         // there is a barrier after each.
         let (moved, changed, ends) = unsafe { (Shared::new(moved), Shared::new(changed), Shared::new(ends)) };
         let worst = std::array::from_fn(|_| AtomicU64::new(0));
-        Held { vertex_count: *vertex_count, near, moved, is_near, changed, ends, worst }
+        SharedLimitLists { vertex_count: *vertex_count, near, moved, is_near, changed, ends, worst }
     }
 }
 
-impl Held<'_> {
+impl SharedLimitLists<'_> {
     fn check<R: Bundled>(&self, distance_limits: &DistanceLimits<R>) {
         let count = distance_limits.group_count();
-        assert!(self.moved.len() == count && self.is_near.len() == count && self.changed.len() == count, "other bands");
+        assert!(
+            self.moved.len() == count && self.is_near.len() == count && self.changed.len() == count,
+            "other distance limits"
+        );
         assert!(
             self.ends.len() == distance_limits.colors.len() && self.vertex_count == distance_limits.vertex_count,
-            "other bands"
+            "other distance limits"
         );
     }
 }
@@ -453,7 +466,7 @@ mod tests {
         links: DistanceLimits<f32>,
         particles: Vec<Particle<f32>>,
         rest_offsets: Vec<f32>,
-        memory: Memory,
+        memory: LimitLists,
     }
 
     impl Chain {
@@ -469,9 +482,9 @@ mod tests {
             assert_eq!(links.len(), distance_limits.len());
             let particle = |i: usize| Particle::new(Vec3::ZERO, if is_held(i) { 0.0 } else { 2.0 });
             let particles = (0..origins.len()).map(particle).collect();
-            let mut memory = Memory::default();
+            let mut memory = LimitLists::default();
             memory.fit(&links);
-            Self { rest_offsets: vec![0.0; links.arm_count()], origins, links, particles, memory }
+            Self { rest_offsets: vec![0.0; links.rest_offset_count()], origins, links, particles, memory }
         }
 
         /// Forty crooked links, the first vertex held.
@@ -486,7 +499,7 @@ mod tests {
             let held = memory.open();
             // SAFETY: the workers keep to what the sweeps promise.
             let (particles, rest_offsets) = unsafe { (Shared::new(particles), Shared::new(rest_offsets)) };
-            let ends = Ends { particles, rest_offsets, first_arm: 0 };
+            let ends = Ends { particles, rest_offsets, first_rest_offset: 0 };
             let rounds = AtomicU64::new(0);
             team.run(team.size(), |worker| {
                 links.place(worker, origins, &rest_offsets, 0);

@@ -35,7 +35,7 @@ const MOST_COMPARISONS: usize = 200_000_000;
 /// Constraints over long ways.
 pub(crate) struct LongRange<R: Real> {
     /// Two sets that take turns, each with those of each level, the longest long-range constraints first.
-    pub(crate) long_range_constraints: [Vec<DistanceLimits<R>>; 2],
+    pub(crate) constraints: [Vec<DistanceLimits<R>>; 2],
     pub(crate) tethers: Tethers<R>,
 }
 
@@ -43,55 +43,52 @@ pub(crate) struct LongRange<R: Real> {
 type Levels = Vec<Vec<DistanceLimit>>;
 
 impl<R: Bundled> LongRange<R> {
-    /// For the cloths of a model whose rest shapes are flat; all of it is longer than the cloth by the part `give`. Side by side for the widest registers, if `is_wide`.
-    pub(crate) fn new(model: &Model, give: f64, is_wide: bool) -> Self {
-        let mut long_range_constraints: [Levels; 2] = Default::default();
+    /// For the cloths of a model whose rest shapes are flat; all of it is longer than the cloth by the part `elongation`. Side by side for the widest registers, if `is_wide`.
+    pub(crate) fn new(model: &Model, elongation: f64, is_wide: bool) -> Self {
+        let mut sets: [Levels; 2] = Default::default();
         let mut tethers = Vec::new();
         for cloth in &model.cloths {
             let mesh = cloth.ordering.apply(&cloth.mesh);
             let topology = Topology::build(&mesh);
             let Some(chart) = Chart::new(&mesh, &topology) else { continue };
-            add_ropes(model, cloth, (&topology, &chart), 1.0 + give, &mut long_range_constraints);
-            add_tethers(model, cloth, (&topology, &chart), 1.0 + give, &mut tethers);
+            add_constraints(model, cloth, (&topology, &chart), 1.0 + elongation, &mut sets);
+            add_tethers(model, cloth, (&topology, &chart), 1.0 + elongation, &mut tethers);
         }
         let count = model.masses.len();
-        let distance_limits = |mut long_range_constraints: Vec<DistanceLimit>| {
+        let distance_limits = |mut limits: Vec<DistanceLimit>| {
             // In the order of their vertices, as all that is swept over.
-            long_range_constraints
-                .sort_by_key(|long_range_constraint| long_range_constraint.ends[0].min(long_range_constraint.ends[1]));
-            DistanceLimits::new(count, &long_range_constraints, 1.0, is_wide)
+            limits.sort_by_key(|limit| limit.ends[0].min(limit.ends[1]));
+            DistanceLimits::new(count, &limits, 1.0, is_wide)
         };
-        let long_range_constraints =
-            long_range_constraints.map(|levels| levels.into_iter().rev().map(distance_limits).collect());
-        Self { long_range_constraints, tethers: Tethers::new(count, &tethers, is_wide) }
+        let constraints = sets.map(|levels| levels.into_iter().rev().map(distance_limits).collect());
+        Self { constraints, tethers: Tethers::new(count, &tethers, is_wide) }
     }
 
     /// Number of long-range constraints and tethers.
     pub(crate) fn len(&self) -> usize {
-        self.tethers.len() + self.long_range_constraints.iter().flatten().map(DistanceLimits::len).sum::<usize>()
+        self.tethers.len() + self.constraints.iter().flatten().map(DistanceLimits::len).sum::<usize>()
     }
 }
 
-fn add_ropes(
+fn add_constraints(
     model: &Model,
     cloth: &Cloth,
     (topology, chart): (&Topology, &Chart<'_>),
     stretch: f64,
-    long_range_constraints: &mut [Levels; 2],
+    sets: &mut [Levels; 2],
 ) {
     let first = cloth.vertices.start as u32;
     let mut add = |set: usize, level: usize, a: u32, b: u32| {
-        let levels = &mut long_range_constraints[set];
+        let levels = &mut sets[set];
         while levels.len() <= level {
             levels.push(Vec::new());
         }
-        let long_range_constraint =
-            |length: f64| DistanceLimit { ends: [first + a, first + b], low: 0.0, high: stretch * length };
-        levels[level].extend(chart.distance(a, b).map(long_range_constraint));
+        let limit = |length: f64| DistanceLimit { ends: [first + a, first + b], low: 0.0, high: stretch * length };
+        levels[level].extend(chart.distance(a, b).map(limit));
     };
     let lines = chart.lines();
     // Where there are lines, it is enough to have the others every second time.
-    let sets = if lines.is_empty() { &[0, 1][..] } else { &[1] };
+    let coarse_sets = if lines.is_empty() { &[0, 1][..] } else { &[1] };
     for (l, line) in (0_u32..).zip(&lines) {
         // In no order from line to line, and in the second set between those of the first.
         let phase = l.wrapping_mul(0x9E37_79B9) >> 16;
@@ -110,7 +107,7 @@ fn add_ropes(
     let far = |a, b| chart.distance(a, b).unwrap_or(f64::INFINITY);
     let pairs = coarsen(cloth.vertices.len(), &topology.edges, rank, far);
     for (level, pairs) in pairs.iter().enumerate() {
-        for (&set, &[a, b]) in sets.iter().flat_map(|set| pairs.iter().map(move |pair| (set, pair))) {
+        for (&set, &[a, b]) in coarse_sets.iter().flat_map(|set| pairs.iter().map(move |pair| (set, pair))) {
             add(set, level, a, b);
         }
     }
@@ -216,7 +213,7 @@ mod tests {
 
     /// Those of each length together are half as many as those of half the length.
     #[test]
-    fn a_line_has_about_as_many_ropes_as_edges() {
+    fn a_line_has_about_as_many_long_range_constraints_as_edges() {
         let count: usize = (0..6).map(|level| spans(65, 2 << level, 21).count()).sum();
         assert!((60..=66).contains(&count), "{count}");
     }

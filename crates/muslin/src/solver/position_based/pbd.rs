@@ -1,4 +1,4 @@
-//! Position-based dynamics.
+//! Position-based dynamics (PBD): the law of one projection. The loop is in [`position_based`].
 //!
 //! ```text
 //! predict   v ← v e^(−dh) + h (g + f/m),  x ← x + h v
@@ -28,7 +28,7 @@ use crate::math::{Real, Scalar, Vec3};
 use crate::parallel::Worker;
 use crate::parameter::Entry;
 use crate::solver::position_based;
-use crate::solver::position_based::Sweeps;
+use crate::solver::position_based::ProjectionLaw;
 use crate::solver::position_based::particle::{Bundle, Bundled};
 use crate::solver::position_based::sweep::{Element, Measure, Sweep, Visit};
 use crate::solver::{Need, PRECISION, SolverKind, Term, iterations, substeps};
@@ -42,20 +42,29 @@ pub const KIND: SolverKind = SolverKind {
         parameters: &[substeps(10), iterations(2), PRECISION],
         one_of: &[],
     },
-    build: |settings| position_based::build(settings, sweeps(), sweeps()),
+    build: position_based::build::<PbdLaw>,
     reads_k: true,
     reads_damping: false,
     needs: Need::Constraints,
 };
 
-fn sweeps<R: Real>() -> Sweeps<R>
+/// The law of PBD, which has no multipliers.
+pub(crate) struct PbdLaw;
+
+impl<R: Real> ProjectionLaw<R> for PbdLaw
 where
     dyn Term: Project<R>,
 {
-    Sweeps {
-        parts: |_| 0,
-        project: |term, worker, sweep| Project::<R>::project(term, worker, sweep),
-        residual: |term, worker, sweep| Project::<R>::residual(term, worker, sweep),
+    fn multiplier_parts(_term: &(dyn Term + 'static)) -> usize {
+        0
+    }
+
+    fn project(term: &(dyn Term + 'static), worker: &Worker<'_>, sweep: &Sweep<'_, R>) {
+        Project::<R>::project(term, worker, sweep);
+    }
+
+    fn residual(term: &(dyn Term + 'static), worker: &Worker<'_>, sweep: &Sweep<'_, R>) -> f64 {
+        Project::<R>::residual(term, worker, sweep)
     }
 }
 
@@ -104,7 +113,7 @@ pub fn correction<S: Scalar, C: Constraint<S, N>, const N: usize>(
 
 /// The projection of this solver.
 #[derive(Clone, Copy)]
-enum Law {
+enum StiffnessProjection {
     /// The same k′ for all elements.
     Projection(f64),
     /// From each element's compliance.
@@ -115,7 +124,7 @@ enum Law {
     },
 }
 
-impl Law {
+impl StiffnessProjection {
     fn new<E: Energy<N>, R: Real, const N: usize>(batch: &Batch<E, N>, sweep: &Sweep<'_, R>) -> Self {
         match batch.projection() {
             Some(k) => Self::Projection(stiffness_per_iteration(k, sweep.iterations)),
@@ -146,7 +155,7 @@ impl Law {
     }
 }
 
-impl<E: Energy<N>, R: Real, const N: usize> Visit<E, R, N> for Law {
+impl<E: Energy<N>, R: Real, const N: usize> Visit<E, R, N> for StiffnessProjection {
     #[inline(always)]
     fn visit<S: Bundle<R>>(&self, row: &E::Row<S>, element: &Element<'_, S, N>) -> [Vec3<S>; N] {
         let change = self.correction::<R, S, _, N>(row, &element.w);
@@ -157,7 +166,7 @@ impl<E: Energy<N>, R: Real, const N: usize> Visit<E, R, N> for Law {
     }
 }
 
-impl<E: Energy<N>, R: Real, const N: usize> Measure<E, R, N> for Law {
+impl<E: Energy<N>, R: Real, const N: usize> Measure<E, R, N> for StiffnessProjection {
     #[inline(always)]
     fn measure<S: Bundle<R>>(&self, row: &E::Row<S>, element: &Element<'_, S, N>) -> S {
         let change = self.correction::<R, S, _, N>(row, &element.w);
@@ -170,11 +179,11 @@ where
     Self: WideRest<R::Wide, E, N> + WideRest<R::Widest, E, N>,
 {
     fn project(&self, worker: &Worker<'_>, sweep: &Sweep<'_, R>) {
-        sweep.visit(self, worker, Law::new(self, sweep));
+        sweep.visit(self, worker, StiffnessProjection::new(self, sweep));
     }
 
     fn residual(&self, worker: &Worker<'_>, sweep: &Sweep<'_, R>) -> f64 {
-        sweep.largest(self, worker, Law::new(self, sweep))
+        sweep.largest(self, worker, StiffnessProjection::new(self, sweep))
     }
 }
 

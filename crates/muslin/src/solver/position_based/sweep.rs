@@ -16,7 +16,7 @@ pub(crate) const BLOCK: usize = 8;
 ///
 /// Single precision resolves a tenth of a micrometre at a metre from the origin; divided by a substep of half a
 /// millisecond, that is a velocity that one sees. So vertices are kept as displacements since the start of the frame,
-/// which are small, and elements as arms: vectors from their first vertex to the others at the start of the frame,
+/// which are small, and elements as rest offsets: vectors from their first vertex to the others at the start of the frame,
 /// taken in double precision. Only sums of the two enter a formula, which does not care where the element is.
 #[derive(Clone, Copy)]
 pub struct Sweep<'a, R: Real> {
@@ -26,10 +26,10 @@ pub struct Sweep<'a, R: Real> {
     pub(crate) previous: Shared<'a, Particle<R>>,
     /// Where the vertices were at the start of the frame, in m.
     pub(crate) origins: &'a [Vec3<f64>],
-    /// The arms of the full bundles of all terms: x of all lanes of an arm, then y, then z.
+    /// Rest offsets of the full bundles of all terms: x of all lanes of one, then y, then z.
     pub(crate) rest_offsets: Shared<'a, R>,
     /// Where those of this term begin.
-    pub(crate) first_arm: usize,
+    pub(crate) first_rest_offset: usize,
     /// λ of all elements, where they are kept.
     pub(crate) multipliers: Option<Shared<'a, R>>,
     /// Where those of this term begin.
@@ -75,16 +75,16 @@ impl<S: Scalar, const N: usize> Element<'_, S, N> {
     }
 }
 
-/// The arms of a batch, in the precision `R`.
+/// Rest offsets of a batch, in the precision `R`.
 pub trait Place<R: Real> {
     /// How many numbers they take; `is_wide` says whether they are for the widest registers.
-    fn arm_count(&self, is_wide: bool) -> usize;
+    fn rest_offset_count(&self, is_wide: bool) -> usize;
     /// Measures them at the start of a frame; those of this term begin at `first` of `rest_offsets`.
     fn place(&self, worker: &Worker<'_>, origins: &[Vec3<f64>], rest_offsets: &Shared<'_, R>, first: usize);
 }
 
 impl<E: Energy<N>, R: Bundled, const N: usize> Place<R> for Batch<E, N> {
-    fn arm_count(&self, is_wide: bool) -> usize {
+    fn rest_offset_count(&self, is_wide: bool) -> usize {
         let lanes = R::lanes(is_wide);
         self.colors().iter().map(|color| color.len() / lanes * lanes * 3 * (N - 1)).sum()
     }
@@ -114,7 +114,7 @@ pub(crate) fn place_bundle<R: Real, const N: usize>(
     let lanes = stencils.len();
     for (lane, stencil) in stencils.enumerate() {
         for i in 1..N {
-            for (part, number) in arm::<R, N>(origins, &stencil, i).to_array().into_iter().enumerate() {
+            for (part, number) in rest_offset::<R, N>(origins, &stencil, i).to_array().into_iter().enumerate() {
                 rest_offsets.set(first + ((i - 1) * 3 + part) * lanes + lane, number);
             }
         }
@@ -123,16 +123,16 @@ pub(crate) fn place_bundle<R: Real, const N: usize>(
 
 /// From the first vertex of an element to another at the start of the frame, in m.
 #[inline(always)]
-pub(crate) fn arm<R: Real, const N: usize>(origins: &[Vec3<f64>], stencil: &[u32; N], i: usize) -> Vec3<R> {
+pub(crate) fn rest_offset<R: Real, const N: usize>(origins: &[Vec3<f64>], stencil: &[u32; N], i: usize) -> Vec3<R> {
     (origins[stencil[i] as usize] - origins[stencil[0] as usize]).cast()
 }
 
-/// The arm of the `i`-th vertex of a bundle whose arms begin at `first`.
+/// The rest offset of the `i`-th vertex of a bundle whose rest offsets begin at `first`.
 ///
 /// # Safety
-/// All arms of the bundle must be there.
+/// All rest offsets of the bundle must be there.
 #[inline(always)]
-pub(crate) unsafe fn arm_of_bundle<R: Real, S: Bundle<R>>(
+pub(crate) unsafe fn rest_offset_of_bundle<R: Real, S: Bundle<R>>(
     rest_offsets: &Shared<'_, R>,
     first: usize,
     i: usize,
@@ -284,6 +284,20 @@ impl<R: Real> Sweep<'_, R> {
         self.walk_by::<R::Wide, E, W, N>(batch, worker, work)
     }
 
+    /// Whether there are as many vertices and rest offsets as a batch wants, bundles of `S`: its sweeps check no more.
+    fn check<S: Bundle<R>, E: Energy<N>, const N: usize>(&self, batch: &Batch<E, N>)
+    where
+        Batch<E, N>: WideRest<S, E, N>,
+    {
+        let rest_offset_count = batch.wide_rest().len() * S::LANES * 3 * (N - 1);
+        assert!(self.particles.len() >= batch.vertex_count(), "a state smaller than its model");
+        assert!(self.previous.len() >= batch.vertex_count(), "a state smaller than its model");
+        assert!(
+            self.rest_offsets.len() >= self.first_rest_offset + rest_offset_count,
+            "fewer rest offsets than elements"
+        );
+    }
+
     /// Full bundles first, and the leader over what is left of a colour; a barrier stands after each if the work moves vertices.
     #[inline(always)]
     fn walk_by<S: Bundle<R>, E: Energy<N>, W: Work<E, R, N>, const N: usize>(
@@ -295,10 +309,7 @@ impl<R: Real> Sweep<'_, R> {
     where
         Batch<E, N>: WideRest<S, E, N>,
     {
-        let arm_count = batch.wide_rest().len() * S::LANES * 3 * (N - 1);
-        assert!(self.particles.len() >= batch.vertex_count(), "a state smaller than its model");
-        assert!(self.previous.len() >= batch.vertex_count(), "a state smaller than its model");
-        assert!(self.rest_offsets.len() >= self.first_arm + arm_count, "fewer rest_offsets than elements");
+        self.check::<S, E, N>(batch);
         // Copies, which no store can change.
         let (sweep, mut work) = (*self, work);
         let mut moves = [[Vec3::<S>::ZERO; N]; BLOCK];
@@ -308,12 +319,13 @@ impl<R: Real> Sweep<'_, R> {
             let wide = &batch.wide_rest()[first_bundle..first_bundle + bundles];
             let share = worker.share(0..bundles);
             let mut index = color.start + share.start * S::LANES;
-            let mut rest_offsets = sweep.first_arm + (first_bundle + share.start) * S::LANES * 3 * (N - 1);
+            let mut rest_offsets = sweep.first_rest_offset + (first_bundle + share.start) * S::LANES * 3 * (N - 1);
             let spots = batch.spots()[index..color.start + share.end * S::LANES].chunks(BLOCK * S::LANES);
             for (rests, spots) in wide[share].chunks(BLOCK).zip(spots) {
                 for ((rest, spots), moves) in rests.iter().zip(spots.chunks_exact(S::LANES)).zip(&mut moves) {
                     // SAFETY: the lengths are checked above.
-                    let (x, w) = unsafe { sweep.load(spots, |i| arm_of_bundle(&sweep.rest_offsets, rest_offsets, i)) };
+                    let (x, w) =
+                        unsafe { sweep.load(spots, |i| rest_offset_of_bundle(&sweep.rest_offsets, rest_offsets, i)) };
                     *moves = work.element(&E::row(rest, &x), &Element { index, spots, w });
                     index += S::LANES;
                     rest_offsets += S::LANES * 3 * (N - 1);
@@ -329,7 +341,8 @@ impl<R: Real> Sweep<'_, R> {
                 for index in color.start + bundles * S::LANES..color.end {
                     let (rest, spots) = (E::cast::<R>(&batch.rest()[index..=index]), &batch.spots()[index..=index]);
                     // SAFETY: the lengths are checked above.
-                    let (x, w) = unsafe { sweep.load(spots, |i| arm(sweep.origins, &batch.stencils()[index], i)) };
+                    let (x, w) =
+                        unsafe { sweep.load(spots, |i| rest_offset(sweep.origins, &batch.stencils()[index], i)) };
                     let moves = work.element(&E::row(&rest, &x), &Element { index, spots, w });
                     if W::MOVES {
                         // SAFETY: as before.
@@ -346,7 +359,7 @@ impl<R: Real> Sweep<'_, R> {
     }
 
     /// Positions of the vertices of as many elements as `S` has lanes, in m, from where the first of each was at the start of the frame, and their inverse masses;
-    /// `arm` gives the arm of vertex `i`, from 1 up.
+    /// `offset` gives the rest offset of vertex `i`, from 1 up.
     ///
     /// # Safety
     /// There must be as many particles as the batch of the spots has vertices; the batch has verified that its
@@ -355,14 +368,14 @@ impl<R: Real> Sweep<'_, R> {
     unsafe fn load<S: Bundle<R>, const N: usize>(
         &self,
         spots: &[[ParticleSpot; N]],
-        arm: impl Fn(usize) -> Vec3<S>,
+        offset: impl Fn(usize) -> Vec3<S>,
     ) -> ([Vec3<S>; N], [S; N]) {
         let (mut x, mut w) = ([Vec3::ZERO; N], [S::ZERO; N]);
         for i in 0..N {
             // SAFETY: by the caller's promise.
             (x[i], w[i]) = S::load(|lane| unsafe { self.particles.get_at(spots[lane][i]) });
             if i > 0 {
-                x[i] += arm(i);
+                x[i] += offset(i);
             }
         }
         (x, w)

@@ -4,7 +4,7 @@
 //! ‖xᵢ − xₐ‖ ≤ d          a pinned vertex a, which does not move for it
 //! ```
 //!
-//! The length of an arm b after a displacement u differs from ‖b‖ by (2b·u + u²)/(‖b + u‖ + ‖b‖), which single precision knows to the last digits of u.
+//! The length of a rest offset b after a displacement u differs from ‖b‖ by (2b·u + u²)/(‖b + u‖ + ‖b‖), which single precision knows to the last digits of u.
 //!
 //! Several vertices stand side by side, with as many tethers each; a last bundle that is not full repeats its first vertex.
 #![allow(unsafe_code, reason = "skips bounds checks that the constructor made once")]
@@ -98,7 +98,7 @@ impl<R: Bundled> Tethers<R> {
     }
 
     /// Numbers that [`place`](Self::place) sets.
-    pub(crate) fn arm_count(&self) -> usize {
+    pub(crate) fn rest_offset_count(&self) -> usize {
         self.lengths.len() * NUMBERS
     }
 
@@ -109,9 +109,9 @@ impl<R: Bundled> Tethers<R> {
                 for lane in 0..self.lanes {
                     let slot = row * self.lanes + lane;
                     let [vertex, anchor] = [self.vertices[bundle * self.lanes + lane], self.anchors[slot]];
-                    let arm = origins[vertex.index() as usize] - origins[anchor.index() as usize];
-                    let length = arm.norm();
-                    let numbers = [arm.x, arm.y, arm.z, length, length - self.lengths[slot]];
+                    let offset = origins[vertex.index() as usize] - origins[anchor.index() as usize];
+                    let length = offset.norm();
+                    let numbers = [offset.x, offset.y, offset.z, length, length - self.lengths[slot]];
                     for (part, number) in numbers.into_iter().enumerate() {
                         rest_offsets.set((row * NUMBERS + part) * self.lanes + lane, R::from_f64(number));
                     }
@@ -129,7 +129,7 @@ impl<R: Bundled> Tethers<R> {
         rest_offsets: &Shared<'_, R>,
     ) {
         assert!(particles.len() >= self.vertex_count, "a state smaller than its model");
-        assert!(rest_offsets.len() >= self.arm_count(), "fewer rest_offsets than tethers");
+        assert!(rest_offsets.len() >= self.rest_offset_count(), "fewer rest offsets than tethers");
         let share = worker.share(0..self.bundles.len());
         // SAFETY: checked.
         unsafe { self.pull_some(share, particles, pin_poses, rest_offsets) };
@@ -137,7 +137,7 @@ impl<R: Bundled> Tethers<R> {
     }
 
     /// # Safety
-    /// There must be as many particles and arms as the tethers want.
+    /// There must be as many particles and rest offsets as the tethers want.
     #[inline(always)]
     unsafe fn pull_some(
         &self,
@@ -178,8 +178,9 @@ impl<R: Bundled> Tethers<R> {
                 let (anchor, _) = S::load(|lane| unsafe { particles.get_at(anchors[lane]) });
                 // SAFETY: as before.
                 let part = |part: usize| unsafe { S::read(&rest_offsets, (row * NUMBERS + part) * S::LANES) };
-                let arm = RestOffset { arm: Vec3::new(part(0), part(1), part(2)), length: part(3), excess: part(4) };
-                let Some(mut pull) = arm.pull(u - anchor) else { continue };
+                let tether =
+                    RestOffset { offset: Vec3::new(part(0), part(1), part(2)), length: part(3), excess: part(4) };
+                let Some(mut pull) = tether.pull(u - anchor) else { continue };
                 if !is_all_pinned {
                     let pins = &self.pins[row * S::LANES..][..S::LANES];
                     let holds = |lane: usize| pin_poses.get(pins[lane] as usize).is_some_and(Option::is_some);
@@ -204,7 +205,7 @@ impl<R: Bundled> Tethers<R> {
 #[derive(Clone, Copy, Debug)]
 struct RestOffset<S> {
     /// b, from the anchor to the vertex at the start of the frame, in m.
-    arm: Vec3<S>,
+    offset: Vec3<S>,
     /// ‖b‖, in m.
     length: S,
     /// ‖b‖ − d, in m.
@@ -215,14 +216,14 @@ impl<S: Scalar> RestOffset<S> {
     /// What has to be taken from a displacement `u` of the vertex from its anchor; `None` where it is nothing in any lane.
     #[inline(always)]
     fn pull(&self, u: Vec3<S>) -> Option<Vec3<S>> {
-        let along = self.arm.dot(u);
+        let along = self.offset.dot(u);
         let change = along + along + u.norm_squared();
         // The new length is shorter than allowed where even its square to the first order is.
         let free = -(self.excess + self.excess) * self.length;
         if !S::is_any(change.greater(free)) {
             return None;
         }
-        let line = self.arm + u;
+        let line = self.offset + u;
         let length = line.norm();
         let excess = self.excess + change / (length + self.length);
         // What is not pulled keeps its bits, a minus before a zero too.
@@ -237,9 +238,9 @@ mod tests {
     #[test]
     fn a_vertex_that_is_too_far_is_pulled_to_its_length() {
         let b = Vec3::new(0.6, 0.0, 0.8);
-        let arm = RestOffset { arm: b, length: 1.0, excess: 1.0 - 1.5 };
-        assert!(arm.pull(b * 0.4).is_none(), "it is 1.4 away");
-        let left = b * 2.0 - arm.pull(b).expect("it is 2 away");
+        let tether = RestOffset { offset: b, length: 1.0, excess: 1.0 - 1.5 };
+        assert!(tether.pull(b * 0.4).is_none(), "it is 1.4 away");
+        let left = b * 2.0 - tether.pull(b).expect("it is 2 away");
         assert!((left.norm() - 1.5_f64).abs() < 1e-15, "{left:?}");
     }
 
@@ -254,7 +255,7 @@ mod tests {
                 let team = if is_wide { crate::parallel::Team::solo() } else { crate::parallel::Team::solo().narrow() };
                 let all = Tethers::<f32>::new(25, &tethers, team.is_wide());
                 let origins = vec![Vec3::ZERO; 25];
-                let mut rest_offsets = vec![0.0_f32; all.arm_count()];
+                let mut rest_offsets = vec![0.0_f32; all.rest_offset_count()];
                 let mut particles: Vec<_> =
                     (0..25).map(|v| Particle::new(start(v), if v < 2 { 0.0 } else { 1.0 })).collect();
                 // SAFETY: one worker.

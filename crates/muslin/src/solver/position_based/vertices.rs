@@ -6,14 +6,15 @@
 use std::ops::Range;
 use std::sync::atomic::{self, AtomicUsize};
 
-use crate::contact::kinematics::Kinematics;
+use crate::contact::kinematics::{ColliderOverSubstep, Kinematics};
 use crate::contact::resolve::stats::ContactStats;
 use crate::contact::resolve::{ContactResolution, Ends};
 use crate::force::Push;
 use crate::math::{Real, Vec3};
 use crate::model::Model;
 use crate::parallel::{Shared, sharing};
-use crate::solver::position_based::substep::{Arrays, ContactNormal, Substep};
+use crate::solver::position_based::substep::{Arrays, ContactNormal};
+use crate::solver::vertex_stages::{ResolvedVertices, VertexStages, resolve_contact};
 use crate::solver::{Context, Particle, StepError};
 use crate::state::State;
 
@@ -137,8 +138,8 @@ impl<R: Real> Frame<R> {
         });
     }
 
-    /// Whether [`separate`](Self::separate) has to be called after each substep.
-    pub(crate) fn separates(&self) -> bool {
+    /// Whether [`resolve_contact`](Self::resolve_contact) has to be called after each substep.
+    pub(crate) fn resolves_contact(&self) -> bool {
         self.resolution.is_some()
     }
 
@@ -153,83 +154,45 @@ impl<R: Real> Frame<R> {
     }
 
     /// Keeps cloth from cloth at the end of a substep of `step` seconds, and makes velocities of positions.
-    pub(crate) fn separate(&mut self, context: &Context<'_>, step: f64, substep: usize) -> Result<(), StepError> {
-        let Some(mut resolution) = self.resolution.take() else { return Ok(()) };
-        let outcome = self.separate_with(&mut resolution, context, step, substep);
-        self.resolution = Some(resolution);
-        outcome
-    }
-
-    fn separate_with(
+    pub(crate) fn resolve_contact(
         &mut self,
-        resolution: &mut ContactResolution,
         context: &Context<'_>,
         step: f64,
         substep: usize,
     ) -> Result<(), StepError> {
-        resolution.lead(context.model, self.kinematics.time_after(substep));
-        self.set_ends(resolution, context);
-        resolution.push(&context.contact(), self.kinematics.obstacles(substep), step);
-        if !resolution.touched().is_empty() {
-            self.take_push(resolution, context, step, substep);
-        }
-        let contact_error = |error| StepError::contact(context.model, error);
-        if resolution.hold_touched(&context.contact()).map_err(contact_error)? {
-            self.put_all_back(resolution);
-            for (x, (u, origin)) in resolution.start.iter_mut().zip(self.particles.iter().zip(&self.origins)) {
-                *x = *origin + u.xyz().cast();
-            }
-        } else {
-            // The ends are exactly what is stored.
-            std::mem::swap(&mut resolution.start, &mut resolution.end);
-        }
-        resolution.settle(context.model, self.kinematics.time_after(substep)).map_err(contact_error)?;
-        let mut kept = std::mem::take(&mut self.kept);
-        // SAFETY: a worker sets those of its share of the vertices, and gets none.
-        let copies = unsafe { Shared::new(&mut kept) };
-        let (passes, arrays, ..) = self.open(context.model, step);
-        context.team.run(context.threads, |worker| {
-            worker.share(0..copies.len()).for_each(|i| copies.set(i, arrays.particles.get(i)));
-            passes.update(worker, &arrays);
-        });
-        self.kept = kept;
+        let Some(mut resolution) = self.resolution.take() else { return Ok(()) };
+        let kinematics = std::mem::take(&mut self.kinematics);
+        let colliders = (kinematics.obstacles(substep), kinematics.time_after(substep));
+        let outcome = resolve_contact(self, &mut resolution, context, colliders, step);
+        (self.resolution, self.kinematics) = (Some(resolution), kinematics);
+        outcome?;
+        self.update(context, step);
         Ok(())
     }
 
-    /// Tells where the vertices end, and their inverse masses.
-    fn set_ends(&self, resolution: &mut ContactResolution, context: &Context<'_>) {
-        let Self { particles, origins, .. } = self;
-        let count = particles.len();
-        resolution.end.resize(count, Vec3::ZERO);
-        resolution.inverse_masses.resize(count, 0.0);
-        // SAFETY: a worker has its share of the vertices.
-        let (ends, masses) = unsafe { (Shared::new(&mut resolution.end), Shared::new(&mut resolution.inverse_masses)) };
-        context.team.run(sharing(context.threads, count), |worker| {
-            let share = worker.share(0..count);
-            // SAFETY: shares are disjoint.
-            let (ends, masses) = unsafe { (ends.part(share.clone()), masses.part(share.clone())) };
-            worker.compiled(
-                #[inline(always)]
-                || {
-                    let all = ends.iter_mut().zip(masses);
-                    for ((y, w), (u, origin)) in all.zip(particles[share.clone()].iter().zip(&origins[share])) {
-                        *y = *origin + u.xyz().cast();
-                        *w = u.inverse_mass().to_f64();
-                    }
-                },
-            );
+    /// Velocities from positions, which it keeps as the start of the next substep.
+    fn update(&mut self, context: &Context<'_>, step: f64) {
+        let mut kept = std::mem::take(&mut self.kept);
+        // SAFETY: a worker sets those of its share of the vertices, and gets none.
+        let copies = unsafe { Shared::new(&mut kept) };
+        let (stages, arrays, ..) = self.open(context.model, step);
+        context.team.run(context.threads, |worker| {
+            worker.share(0..copies.len()).for_each(|i| copies.set(i, arrays.particles.get(i)));
+            stages.update(worker, &arrays);
         });
+        self.kept = kept;
     }
 
-    /// Takes over what contact resolution has pushed and lifted, and keeps that out of the bodies.
-    fn take_push(&mut self, resolution: &mut ContactResolution, context: &Context<'_>, step: f64, substep: usize) {
-        if resolution.is_cut() || !self.contact_normals.is_empty() {
-            self.take_push_anywhere(resolution, context, step, substep);
-            return;
-        }
-        let kinematics = std::mem::take(&mut self.kinematics);
-        let (kept, obstacles) = (std::mem::take(&mut self.kept), kinematics.obstacles(substep));
-        let (passes, arrays, ..) = self.open(context.model, step);
+    /// The push where only vertices that were touched have moved, or have to.
+    fn take_push_of_touched(
+        &mut self,
+        resolution: &mut ContactResolution,
+        context: &Context<'_>,
+        colliders: &[ColliderOverSubstep],
+        step: f64,
+    ) {
+        let kept = std::mem::take(&mut self.kept);
+        let (stages, arrays, ..) = self.open(context.model, step);
         let Ends { touched, start, end, lifts } = resolution.ends();
         // SAFETY: a worker gets and sets those of its share of the touched vertices, each of which is there once.
         let ends = unsafe { Shared::new(end) };
@@ -237,40 +200,35 @@ impl<R: Real> Frame<R> {
             for vertex in touched[worker.share(0..touched.len())].iter().map(|&vertex| vertex as usize) {
                 arrays.previous.set(vertex, lifted(arrays.previous.get(vertex), lifts[vertex]));
                 let (particle, way) = (arrays.particles.get(vertex), (&start[vertex], &ends.get(vertex)));
-                arrays.particles.set(vertex, put_back(particle, way, kept[vertex], passes.origins[vertex]));
-                passes.collide_vertex(vertex, &arrays, obstacles);
-                ends.set(vertex, passes.origins[vertex] + arrays.particles.get(vertex).xyz().cast());
+                arrays.particles.set(vertex, put_back(particle, way, kept[vertex], arrays.origins[vertex]));
+                stages.collide_vertex(vertex, &arrays, colliders);
+                ends.set(vertex, arrays.origins[vertex] + arrays.particles.get(vertex).xyz().cast());
             }
         });
-        (self.kinematics, self.kept) = (kinematics, kept);
+        self.kept = kept;
     }
 
-    /// The same where any vertex may have moved, or may have to.
+    /// The push where any vertex may have moved, or may have to.
     fn take_push_anywhere(
         &mut self,
         resolution: &mut ContactResolution,
         context: &Context<'_>,
+        colliders: &[ColliderOverSubstep],
         step: f64,
-        substep: usize,
     ) {
         for i in resolution.touched().iter().map(|&vertex| vertex as usize) {
             self.previous[i] = lifted(self.previous[i], resolution.lifts[i]);
         }
         self.put_all_back(resolution);
-        let kinematics = std::mem::take(&mut self.kinematics);
-        let obstacles = kinematics.obstacles(substep);
-        if !obstacles.is_empty() {
-            let (passes, arrays, ..) = self.open(context.model, step);
+        if !colliders.is_empty() {
+            let (stages, arrays, ..) = self.open(context.model, step);
             if arrays.contact_normals.is_empty() {
-                resolution
-                    .touched()
-                    .iter()
-                    .for_each(|&vertex| passes.collide_vertex(vertex as usize, &arrays, obstacles));
+                let touched = resolution.touched().iter().map(|&vertex| vertex as usize);
+                touched.for_each(|vertex| stages.collide_vertex(vertex, &arrays, colliders));
             } else {
-                context.team.run(context.threads, |worker| passes.collide(worker, &arrays, obstacles));
+                context.team.run(context.threads, |worker| stages.collide(worker, &arrays, colliders));
             }
         }
-        self.kinematics = kinematics;
         resolution.end_anywhere(|i| self.origins[i] + self.particles[i].xyz().cast());
     }
 
@@ -287,7 +245,7 @@ impl<R: Real> Frame<R> {
         &'a mut self,
         model: &'a Model,
         step: f64,
-    ) -> (Substep<'a, R>, Arrays<'a, R>, &'a Kinematics, &'a [usize]) {
+    ) -> (VertexStages<'a, R>, Arrays<'a, R>, &'a Kinematics, &'a [usize]) {
         let Self {
             origins,
             particles,
@@ -301,8 +259,9 @@ impl<R: Real> Frame<R> {
             clearances,
             ..
         } = self;
-        let arrays = Arrays::open(particles, previous, velocities, pushes, contact_normals, rest_offsets);
-        (Substep::new(model, origins, clearances, step), arrays, kinematics, first_rest_offsets)
+        let fixed = (&origins[..], &clearances[..]);
+        let arrays = Arrays::open(fixed, particles, previous, velocities, pushes, contact_normals, rest_offsets);
+        (VertexStages::new(model, step), arrays, kinematics, first_rest_offsets)
     }
 
     /// The first vertex of a range with a number that is not finite.
@@ -342,6 +301,61 @@ impl<R: Real> Frame<R> {
                 state.time += dt;
                 Ok(())
             }
+        }
+    }
+}
+
+impl<R: Real> ResolvedVertices for Frame<R> {
+    fn set_ends(&self, resolution: &mut ContactResolution, context: &Context<'_>) {
+        let Self { particles, origins, .. } = self;
+        let count = particles.len();
+        resolution.end.resize(count, Vec3::ZERO);
+        resolution.inverse_masses.resize(count, 0.0);
+        // SAFETY: a worker has its share of the vertices.
+        let (ends, masses) = unsafe { (Shared::new(&mut resolution.end), Shared::new(&mut resolution.inverse_masses)) };
+        context.team.run(sharing(context.threads, count), |worker| {
+            let share = worker.share(0..count);
+            // SAFETY: shares are disjoint.
+            let (ends, masses) = unsafe { (ends.part(share.clone()), masses.part(share.clone())) };
+            worker.compiled(
+                #[inline(always)]
+                || {
+                    let all = ends.iter_mut().zip(masses);
+                    for ((y, w), (u, origin)) in all.zip(particles[share.clone()].iter().zip(&origins[share])) {
+                        *y = *origin + u.xyz().cast();
+                        *w = u.inverse_mass().to_f64();
+                    }
+                },
+            );
+        });
+    }
+
+    fn take_push(
+        &mut self,
+        resolution: &mut ContactResolution,
+        context: &Context<'_>,
+        colliders: &[ColliderOverSubstep],
+        step: f64,
+    ) {
+        if resolution.touched().is_empty() {
+            return;
+        }
+        if resolution.is_cut() || !self.contact_normals.is_empty() {
+            self.take_push_anywhere(resolution, context, colliders, step);
+        } else {
+            self.take_push_of_touched(resolution, context, colliders, step);
+        }
+    }
+
+    fn take_certified(&mut self, resolution: &mut ContactResolution, is_changed: bool) {
+        if is_changed {
+            self.put_all_back(resolution);
+            for (x, (u, origin)) in resolution.start.iter_mut().zip(self.particles.iter().zip(&self.origins)) {
+                *x = *origin + u.xyz().cast();
+            }
+        } else {
+            // The ends are exactly what is stored.
+            std::mem::swap(&mut resolution.start, &mut resolution.end);
         }
     }
 }

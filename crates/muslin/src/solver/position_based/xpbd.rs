@@ -1,4 +1,4 @@
-//! Extended position-based dynamics with small steps.
+//! Extended position-based dynamics (XPBD) with small steps: the law of one projection. The loop is in [`position_based`].
 //!
 //! ```text
 //! predict   v ← v e^(−dh) + h (g + f/m),  x ← x + h v
@@ -28,9 +28,10 @@ use crate::math::{Real, Scalar, Vec3};
 use crate::parallel::Worker;
 use crate::parameter::Entry;
 use crate::solver::position_based;
+use crate::solver::position_based::ProjectionLaw;
 use crate::solver::position_based::particle::{Bundle, Bundled};
+use crate::solver::position_based::settings::{LONG_RANGE, MAX_STRAIN};
 use crate::solver::position_based::sweep::{Element, Measure, Sweep, Visit};
-use crate::solver::position_based::{LONG_RANGE, MAX_STRAIN, Sweeps};
 use crate::solver::{Need, PRECISION, SolverKind, Term, iterations, substeps};
 
 /// The scene's `xpbd`.
@@ -42,20 +43,29 @@ pub const KIND: SolverKind = SolverKind {
         parameters: &[substeps(20), iterations(1), PRECISION, LONG_RANGE, MAX_STRAIN],
         one_of: &[],
     },
-    build: |settings| position_based::build(settings, sweeps(), sweeps()),
+    build: position_based::build::<XpbdLaw>,
     reads_k: false,
     reads_damping: true,
     needs: Need::Constraints,
 };
 
-pub(crate) fn sweeps<R: Real>() -> Sweeps<R>
+/// The law of XPBD.
+pub(crate) struct XpbdLaw;
+
+impl<R: Real> ProjectionLaw<R> for XpbdLaw
 where
     dyn Term: Project<R>,
 {
-    Sweeps {
-        parts: |term| Project::<R>::parts(term),
-        project: |term, worker, sweep| Project::<R>::project(term, worker, sweep),
-        residual: |term, worker, sweep| Project::<R>::residual(term, worker, sweep),
+    fn multiplier_parts(term: &(dyn Term + 'static)) -> usize {
+        Project::<R>::multiplier_parts(term)
+    }
+
+    fn project(term: &(dyn Term + 'static), worker: &Worker<'_>, sweep: &Sweep<'_, R>) {
+        Project::<R>::project(term, worker, sweep);
+    }
+
+    fn residual(term: &(dyn Term + 'static), worker: &Worker<'_>, sweep: &Sweep<'_, R>) -> f64 {
+        Project::<R>::residual(term, worker, sweep)
     }
 }
 
@@ -66,7 +76,7 @@ pub trait Project<R: Real> {
     /// The largest move (in m) that another projection of an element of this worker's share would make.
     fn residual(&self, worker: &Worker<'_>, sweep: &Sweep<'_, R>) -> f64;
     /// Numbers that the multiplier of one element takes to store.
-    fn parts(&self) -> usize;
+    fn multiplier_parts(&self) -> usize;
 }
 
 /// What a projection needs of its substep.
@@ -119,31 +129,31 @@ where
     Self: WideRest<R::Wide, E, N> + WideRest<R::Widest, E, N>,
 {
     fn project(&self, worker: &Worker<'_>, sweep: &Sweep<'_, R>) {
-        let law = Law::new(self, sweep);
+        let projection = CompliantProjection::new(self, sweep);
         // Two loops, because the choice inside one costs a fifth of its speed.
-        if law.step.damping > 0.0 || sweep.keeps_multipliers() {
-            sweep.visit(self, worker, law);
+        if projection.step.damping > 0.0 || sweep.keeps_multipliers() {
+            sweep.visit(self, worker, projection);
         } else {
-            sweep.visit(self, worker, PlainLaw { inverse_step_squared: law.step.inverse_step_squared });
+            sweep.visit(self, worker, PlainProjection { inverse_step_squared: projection.step.inverse_step_squared });
         }
     }
 
     fn residual(&self, worker: &Worker<'_>, sweep: &Sweep<'_, R>) -> f64 {
-        sweep.largest(self, worker, Law::new(self, sweep))
+        sweep.largest(self, worker, CompliantProjection::new(self, sweep))
     }
 
-    fn parts(&self) -> usize {
+    fn multiplier_parts(&self) -> usize {
         <E::Row<R> as Constraint<R, N>>::Multiplier::PARTS
     }
 }
 
 /// The projection of a first iteration without damping, whose λ nobody asks for: most of the work of small steps.
-struct PlainLaw {
+struct PlainProjection {
     /// 1/h², in 1/s².
     inverse_step_squared: f64,
 }
 
-impl<E: Energy<N>, R: Real, const N: usize> Visit<E, R, N> for PlainLaw {
+impl<E: Energy<N>, R: Real, const N: usize> Visit<E, R, N> for PlainProjection {
     #[inline(always)]
     fn visit<S: Bundle<R>>(&self, row: &E::Row<S>, element: &Element<'_, S, N>) -> [Vec3<S>; N] {
         let step = Compliant { inverse_step_squared: self.inverse_step_squared, damping: 0.0 };
@@ -156,19 +166,19 @@ impl<E: Energy<N>, R: Real, const N: usize> Visit<E, R, N> for PlainLaw {
 }
 
 /// The projection of this solver.
-struct Law<'a, R: Real> {
+struct CompliantProjection<'a, R: Real> {
     sweep: &'a Sweep<'a, R>,
     step: Compliant,
 }
 
-impl<'a, R: Real> Law<'a, R> {
+impl<'a, R: Real> CompliantProjection<'a, R> {
     fn new<E: Energy<N>, const N: usize>(batch: &Batch<E, N>, sweep: &'a Sweep<'a, R>) -> Self {
         let h = sweep.step;
         Self { sweep, step: Compliant { inverse_step_squared: 1.0 / (h * h), damping: batch.damping() / h } }
     }
 }
 
-impl<E: Energy<N>, R: Real, const N: usize> Visit<E, R, N> for Law<'_, R> {
+impl<E: Energy<N>, R: Real, const N: usize> Visit<E, R, N> for CompliantProjection<'_, R> {
     #[inline(always)]
     fn visit<S: Bundle<R>>(&self, row: &E::Row<S>, element: &Element<'_, S, N>) -> [Vec3<S>; N] {
         let multiplier = self.sweep.load_multiplier::<S, _>(element.index);
@@ -181,7 +191,7 @@ impl<E: Energy<N>, R: Real, const N: usize> Visit<E, R, N> for Law<'_, R> {
     }
 }
 
-impl<E: Energy<N>, R: Real, const N: usize> Measure<E, R, N> for Law<'_, R> {
+impl<E: Energy<N>, R: Real, const N: usize> Measure<E, R, N> for CompliantProjection<'_, R> {
     #[inline(always)]
     fn measure<S: Bundle<R>>(&self, row: &E::Row<S>, element: &Element<'_, S, N>) -> S {
         let multiplier = self.sweep.load_multiplier::<S, _>(element.index);

@@ -27,7 +27,7 @@ use crate::math::F32x8;
 use crate::math::{F32x4, Scalar, Sym3, Vec3};
 use crate::parallel::{Shared, Spot, Worker};
 use crate::solver::position_based::particle::{Bundle, Particle};
-use crate::solver::position_based::sweep::{arm_of_bundle, place_bundle};
+use crate::solver::position_based::sweep::{place_bundle, rest_offset_of_bundle};
 use crate::topology::{Adjacency, Coloring};
 
 /// Which vertices stand side by side.
@@ -315,7 +315,7 @@ impl<E: Energy<N>, S: Bundle<f32>, const N: usize> Places<E, S, N> {
             x[i] = u[i];
             if i > 0 {
                 // SAFETY: by the caller's promise.
-                x[i] += unsafe { arm_of_bundle(&view.rest_offsets, view.first_arm + place * Self::ARMS, i) };
+                x[i] += unsafe { rest_offset_of_bundle(&view.rest_offsets, view.first_arm + place * Self::ARMS, i) };
             }
         }
         [u, x]

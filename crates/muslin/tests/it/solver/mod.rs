@@ -8,5 +8,6 @@ mod explicit;
 mod newton;
 mod projective;
 mod shape_matching;
+mod stages;
 mod statics;
 mod vbd;

@@ -1,0 +1,141 @@
+//! Errors of a step, in words: the place, the limit and the remedy.
+
+use crate::contact::context::ContactError;
+use crate::model::Model;
+use crate::solver::registry::MOST_SUBSTEPS;
+
+/// Why a frame could not be finished.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum StepError {
+    /// The motion left the finite numbers.
+    #[error(
+        "vertex {vertex} of cloth \"{cloth}\" left the finite numbers; \
+         look for an extreme number in the scene (density, stiffness, velocity), or use more substeps"
+    )]
+    NonFinite {
+        /// Name of the cloth.
+        cloth: String,
+        /// The vertex, as the user numbers it.
+        vertex: usize,
+    },
+    /// The Hessian of an implicit step has an eigenvalue that is not positive, and the solver was told to do nothing about it.
+    #[error(
+        "the Hessian of the step at {time:.4} s is not positive definite ({iterations} iterations into it), as compression makes it; \
+         set solver.indefiniteness to \"clamp\", \"drop\" or \"choi_ko\", or use more substeps"
+    )]
+    Indefinite {
+        /// Simulated time, in s.
+        time: f64,
+        /// Iterations of the step before.
+        iterations: u32,
+    },
+    /// The factorisation of an implicit step needs more memory than there is.
+    #[error("the factorisation of {vertices} vertices does not fit into memory; set solver.linear to \"cg\"")]
+    Memory {
+        /// How many there are.
+        vertices: usize,
+    },
+    /// A linear system could not be solved.
+    #[error(
+        "the system of the solver could not be factorised; \
+         look for an extreme number in the scene (density, stiffness, damping), or use more substeps"
+    )]
+    NotDefinite,
+    /// Cloth would pass through cloth, and nothing that may be done about it helps.
+    #[error(
+        "{what}, and cannot be kept apart; use more substeps, slower pins or bodies, or a smaller contact.thickness"
+    )]
+    Contact {
+        /// Which, as the user numbers them.
+        what: String,
+    },
+    /// What cuts or touches at the start could not be pulled apart.
+    #[error(
+        "the start could not be untangled: {seconds} s after it {what}; move apart what cuts in the scene, or mend the mesh"
+    )]
+    Tangled {
+        /// What still cuts, as the user numbers it.
+        what: String,
+        /// The time that it was given, in s.
+        seconds: f64,
+    },
+    /// An explicit solver took steps beyond its stability limit.
+    #[error(
+        "vertex {vertex} of cloth \"{cloth}\" diverged: the step of {} is {}",
+        milliseconds(*step),
+        over_the_limit(*step, *limit, *substeps)
+    )]
+    Unstable {
+        /// Name of the cloth.
+        cloth: String,
+        /// The vertex, as the user numbers it.
+        vertex: usize,
+        /// The step, in s.
+        step: f64,
+        /// The longest stable step, in s; zero where there is none.
+        limit: f64,
+        /// How many substeps there were.
+        substeps: u32,
+    },
+}
+
+impl StepError {
+    pub(crate) fn unstable(model: &Model, index: usize, step: f64, limit: f64, substeps: u32) -> Self {
+        let (cloth, vertex) = model.user_vertex(index);
+        Self::Unstable { cloth: cloth.to_owned(), vertex, step, limit, substeps }
+    }
+
+    pub(crate) fn non_finite(model: &Model, index: usize) -> Self {
+        let (cloth, vertex) = model.user_vertex(index);
+        Self::NonFinite { cloth: cloth.to_owned(), vertex }
+    }
+
+    /// What contact says, as an error of the step.
+    pub(crate) fn contact(model: &Model, error: ContactError) -> Self {
+        match error {
+            ContactError::NonFinite(vertex) => Self::non_finite(model, vertex),
+            ContactError::Unresolved(what) => Self::Contact { what },
+            ContactError::Tangled { what, seconds } => Self::Tangled { what, seconds },
+        }
+    }
+}
+
+/// How far a step is over its limit and what to do about it: the end of a sentence, for errors and warnings.
+pub fn over_the_limit(step: f64, limit: f64, substeps: u32) -> String {
+    if limit <= 0.0 {
+        return "over the stability limit, as every step of this scheme is without damping; \
+                use scheme = \"symplectic\" or another solver"
+            .to_owned();
+    }
+    let (ratio, limit) = (step / limit, milliseconds(limit));
+    let enough = (ratio * f64::from(substeps) / STABLE_SHARE).ceil();
+    let remedy = if enough <= MOST_SUBSTEPS as f64 {
+        format!("use substeps = {enough} or more")
+    } else {
+        format!("that would take {enough} substeps: use an implicit solver, a coarser mesh or a softer cloth")
+    };
+    format!("{ratio:.3} times the stability limit of {limit} of this cloth; {remedy}")
+}
+
+/// Seconds as milliseconds, with at least three digits that count.
+pub fn milliseconds(seconds: f64) -> String {
+    match 1e3 * seconds {
+        ms if ms >= 0.1 || ms <= 0.0 => format!("{ms:.3} ms"),
+        ms if ms >= 1e-3 => format!("{ms:.5} ms"),
+        ms => format!("{ms:.2e} ms"),
+    }
+}
+
+/// The share of the limit that advice aims at: a cloth stiffens when it stretches.
+const STABLE_SHARE: f64 = 0.95;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_time_has_digits() {
+        let words = [0.5, 1e-3, 2.5e-5, 3.21e-7, 0.0].map(milliseconds);
+        assert_eq!(words, ["500.000 ms", "1.000 ms", "0.02500 ms", "3.21e-4 ms", "0.000 ms"]);
+    }
+}

@@ -1,0 +1,110 @@
+//! Registry of solvers: every solver that a scene can name is one line of [`SOLVERS`].
+//!
+//! A line is a [`SolverKind`]: name, parameters and the forms of energy it [needs](Need). Scene keys, errors and `muslin models` follow from it.
+//! Parameters that several solvers have stand here too.
+
+use crate::energy::Forms;
+use crate::parameter::{Entry, Kind, Parameter, Setting, Settings};
+use crate::solver::{Solver, auto, explicit, newton, pbd, projective, shape_matching, vbd, xpbd};
+
+/// The most substeps a scene may ask for.
+pub(crate) const MOST_SUBSTEPS: i64 = 10_000;
+
+/// A solver as a scene can name it.
+pub struct SolverKind {
+    /// Key, parameters, source.
+    pub entry: Entry,
+    /// Makes one from its settings.
+    pub build: fn(&Settings) -> Box<dyn Solver>,
+    /// Whether it reads the stiffness `k` of a model.
+    pub reads_k: bool,
+    /// Whether it reads the internal `damping` of a model.
+    pub reads_damping: bool,
+    /// What it asks of a model.
+    pub needs: Need,
+}
+
+/// The form in which a solver takes the energies of a scene.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// Constraints, [`Forms::constraint`].
+    Constraints,
+    /// Potentials, [`Forms::potential`]: no rigid constraints.
+    Potentials,
+    /// Projections, [`Forms::projection`]: no rigid constraints.
+    Projections,
+    /// None: it has a stiffness of its own, and the energies of the scene do not matter to it.
+    Nothing,
+}
+
+impl Need {
+    /// Whether a model in these forms is enough.
+    pub fn met_by(self, forms: Forms) -> bool {
+        match self {
+            Self::Constraints => forms.constraint,
+            Self::Potentials => forms.potential,
+            Self::Projections => forms.projection,
+            Self::Nothing => true,
+        }
+    }
+
+    /// The same for a person: what a model has to be given as.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::Constraints => "a constraint C with a compliance",
+            Self::Potentials => "a potential with forces and their derivatives",
+            Self::Projections => "the distance to a projection, the nearest shape that costs nothing",
+            Self::Nothing => "nothing: it has a stiffness of its own, and takes no notice of the model's",
+        }
+    }
+}
+
+/// The solver of a name.
+pub fn find(name: &str) -> Option<&'static SolverKind> {
+    SOLVERS.iter().find(|kind| kind.entry.name == name)
+}
+
+/// Every solver.
+pub const SOLVERS: &[SolverKind] = &[
+    xpbd::KIND,
+    pbd::KIND,
+    newton::KIND,
+    vbd::KIND,
+    projective::KIND,
+    explicit::KIND,
+    shape_matching::KIND,
+    auto::KIND,
+];
+
+/// A whole number of at least one, whose range the scene has checked.
+pub(crate) fn count(settings: &Settings, name: &str) -> u32 {
+    settings.integer(name).and_then(|n| u32::try_from(n).ok()).unwrap_or(1).max(1)
+}
+
+pub(crate) const fn substeps(default: i64) -> Parameter {
+    Parameter {
+        name: "substeps",
+        unit: "",
+        kind: Kind::Integer { min: 1, max: MOST_SUBSTEPS },
+        default: Some(Setting::Integer(default)),
+        meaning: "time steps in a frame",
+    }
+}
+
+pub(crate) const fn iterations(default: i64) -> Parameter {
+    Parameter {
+        name: "iterations",
+        unit: "",
+        kind: Kind::Integer { min: 1, max: 10_000 },
+        default: Some(Setting::Integer(default)),
+        meaning: "sweeps over the constraints in a substep",
+    }
+}
+
+pub(crate) const PRECISION: Parameter = Parameter {
+    name: "precision",
+    unit: "",
+    kind: Kind::Choice(&["f32", "f64"]),
+    default: Some(Setting::Choice("f32")),
+    meaning: "numbers of the sweeps: single is faster, double for small motions and stiff cloth",
+};
