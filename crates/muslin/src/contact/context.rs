@@ -1,4 +1,4 @@
-//! What contact is given for a step, and why it may fail.
+//! Context and errors of contact: the model, the team and the threads of a step; why things could not be kept apart.
 
 use crate::model::Model;
 use crate::parallel::Team;

@@ -1,7 +1,7 @@
-//! Looks at a state for pairs that are near and for triangles that cut each other, both at once: for a report of every frame.
+//! Inspection of a state: pairs that are near and triangles that cut each other, both at once, for the report of every frame.
 //!
-//! What is found is what [`Surface::for_each_near`] and [`for_each_intersection`](crate::contact::for_each_intersection) find, each distance with the same bits: triangles are
-//! sorted as there, so that of two edges the same one comes first. What differs is how much is looked at:
+//! It finds what [`Surface::for_each_near`] and [`for_each_intersection`](crate::contact::for_each_intersection) find, each distance with the same bits: triangles are
+//! sorted as there, so that of two edges the same one comes first. It looks at less:
 //!
 //! - There is one tree for both. Its boxes are within half of the reach of the triangles, so those that cut overlap too.
 //! - The reach may become shorter while one looks. Who asks for the nearest pair says so with every pair that is found.

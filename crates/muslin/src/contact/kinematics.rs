@@ -1,4 +1,4 @@
-//! What is done to a cloth from outside in each substep of a frame: pins that lead it, bodies that move.
+//! Kinematics: where pins and colliders are in each substep of a frame.
 
 use crate::contact::Solid;
 use crate::contact::response::penalty::Touch;

@@ -1,6 +1,35 @@
 //! Contact: find pairs, measure them, respond, certify the step, and untangle a start that cuts.
 //!
-//! The exception is [`Truncation`]: it cuts back a step that would pass through, whatever the response was.
+//! A solver moves vertices over a substep from xⁿ to x. Contact then changes x so that cloth keeps its thickness from colliders and from cloth, and that nothing passes
+//! through anything.
+//!
+//! **Analytic colliders** have a signed distance, so each vertex is on its own:
+//!
+//! 1. *Measure.* [`ColliderOverSubstep::touch`](kinematics::ColliderOverSubstep::touch) asks the distance at xⁿ and at x.
+//! 2. *Respond.* [`penalty::project`](response::penalty::project) moves the vertex out along the normal, with Coulomb friction. Solvers that minimise see
+//!    [`PenaltyContacts`](response::penalty_contacts::PenaltyContacts) while they iterate, and the projection takes what depth is left.
+//!
+//! **Cloth and mesh colliders** are pairs of a vertex and a triangle or of two edges. [`ContactResolution`](resolve::ContactResolution) goes through them in this order:
+//!
+//! 1. *Find pairs.* [`BroadPhase::look`] gives every [pair](Candidates) that may come nearer than the thickness on the way from xⁿ to x.
+//! 2. *Measure.* [`Contacts::add`](narrow_phase::Contacts::add) computes closest points; pairs nearer than their thickness become contacts.
+//! 3. *Respond.* [`Islands::push`](resolve::islands::Islands::push) sweeps each island of contacts by [`PairContact::project`](response::pair::PairContact::project).
+//! 4. *Certify.* [`Truncation`] proves for every pair that it stays apart, and cuts back the step of those for which it cannot.
+//! 5. *Untangle.* [`Untangle`](untangle::Untangle) exempts what cuts at the start of a run from all this, and pulls it apart.
+//!
+//! | module | guarantees |
+//! |---|---|
+//! | [`pair`] | a pair has no vertex in common |
+//! | [`geometry`] | distances and intersections, each with its rounding |
+//! | [`collider`], [`kinematics`] | shapes and meshes; where they are in each substep |
+//! | [`broad_phase`] | no pair within the asked distance is missed, whatever the age of its lists |
+//! | [`narrow_phase`] | normals and weights, fixed for the substep |
+//! | [`response`] | momentum of a pair is kept; friction is at most μ times the normal force |
+//! | [`certificate`] | **if no triangles cut each other at the start of a substep, none do at its end or in between**, whatever solver and response did |
+//! | [`resolve`] | the order above, with the same bits for any number of threads |
+//! | [`untangle`] | what is free stays free; what is not exempt is certified as ever |
+//! | [`inspect`] | near pairs and cuts of a finished frame, for the report |
+#![allow(rustdoc::private_intra_doc_links, reason = "the page leads readers of the code to the functions")]
 
 pub(crate) mod broad_phase;
 pub(crate) mod certificate;

@@ -1,4 +1,4 @@
-//! Which of the pairs that may come to touch are contacts: those that are, or would come, nearer than their thickness.
+//! Narrow phase: candidate pairs that are, or would come, nearer than their thickness become contacts.
 //!
 //! Closest points are found of four pairs at a time. A lane has the bits of a pair alone, so who stands beside whom decides nothing.
 

@@ -1,6 +1,6 @@
-//! Pairs that may come to touch: a vertex and a triangle, or two edges, without a vertex in common.
+//! Candidate pairs, which may come to touch: a vertex and a triangle, or two edges, without a vertex in common.
 //!
-//! All cloths and bodies are one array of vertices. [`BroadPhase`](crate::contact::Neighborhood) finds the pairs.
+//! All cloths and bodies are one array of vertices. [`BroadPhase`](crate::contact::BroadPhase) finds the pairs.
 
 /// Pairs that may come to touch. See the module's comment.
 #[derive(Clone, Debug, Default)]

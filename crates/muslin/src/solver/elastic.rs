@@ -1,4 +1,4 @@
-//! Sums over the elements of a term in double precision: what the solvers that work with forces ask of every energy.
+//! Elastic sums over the elements of a term in double precision, for the solvers that work with forces.
 //!
 //! Internal damping is a potential too, quadratic in the step and exact to differentiate:
 //!

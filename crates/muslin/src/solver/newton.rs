@@ -1,4 +1,4 @@
-//! Implicit Euler (or BDF2) as an optimisation, solved by Newton-Raphson.
+//! Implicit Euler (or BDF2) as an optimisation, solved by Newton's method.
 //!
 //! ```text
 //! x⁺ = argmin φ(x),   φ(x) = ½ Σ m‖x − y‖²/η² + E(x) + D(x)        η = h, y = xⁿ + h v + h² w f   (implicit Euler)

@@ -1,4 +1,4 @@
-//! The frame of the solvers that work with forces, in double precision; they differ in how they step.
+//! Substep loop of the solvers that work with forces, in double precision; they differ in their [`Scheme`].
 //!
 //! ```text
 //! for each substep
@@ -8,7 +8,7 @@
 //!     update     nothing is left to do: velocities change with every position
 //! ```
 //!
-//! Prediction and collision of large cloths are shared among the threads, each of which has vertices of its own. What copies positions from frame to frame is not.
+//! Threads share the prediction and collision of large cloths, each with vertices of its own. One thread copies positions from frame to frame.
 #![allow(unsafe_code, reason = "opens the vertices to the team")]
 
 use crate::contact::kinematics::{ColliderOverSubstep, Kinematics};

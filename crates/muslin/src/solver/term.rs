@@ -1,4 +1,4 @@
-//! A term of the potential as the solvers see it: the elements of a model behind the sweeps of all of them.
+//! Term of the potential as the solvers see it: the elements of a model behind the sweeps of all of them.
 
 use std::fmt;
 

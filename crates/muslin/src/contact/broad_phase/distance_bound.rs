@@ -1,4 +1,4 @@
-//! Positions in single precision, and how near pairs of them are at least.
+//! Distance bound: how far apart a pair is at least, in single precision.
 //!
 //! The least distance along any direction n is a bound of the distance:
 //!
@@ -6,7 +6,7 @@
 //! ‖a − b‖ ≥ n·(a − b)/‖n‖ ≥ min over the vertices of n·(aᵢ − bⱼ)/‖n‖
 //! ```
 //!
-//! n leads from the one of the closest points to the other, as in [`closest`](crate::contact::geometry::closest_points): then both sides are equal, but for the
+//! n leads from the one of the closest points to the other, as in [`closest_points`](crate::contact::geometry::closest_points): then both sides are equal, but for the
 //! rounding of n, which does no harm.
 //!
 //! # Rounding

@@ -1,14 +1,14 @@
-//! The pairs that may come to touch in a step, kept from step to step patch by patch.
+//! Broad phase: the pairs that may come to touch in a step, kept from step to step patch by patch.
 //!
 //! A list of pairs found with a radius is good as long as nothing has moved by much; but cloth that flies or turns moves by many edges
-//! in a frame, and a list for all of it does not last. What matters is how things move *against each other*. So triangles are grouped
+//! in a frame, and a list for all of it does not last. Only motion *against each other* matters. So triangles are grouped
 //! into [`Patches`], and there is a list, a [`PairList`], for each two patches that are near, and for each patch with itself. In
 //! a step the distances between two patches shrink by no more than their ρ: see [`MotionBound`].
 //!
 //! A list found with radius R holds every pair within R − Σρ after some steps, Σρ over these steps. It is found anew once that does
 //! not reach for the step at hand. Layers that move together keep theirs; what rubs or bends does not.
 //!
-//! ρ is that of the step as it was looked at. What the solver does to the end of the step afterwards is found when the
+//! ρ is that of the step as it was looked at. A later change of its end by the solver is found when the
 //! next step begins: each vertex of a patch is then where it was to go, up to a distance s, and the list pays s of both patches too.
 //!
 //! Patches without a list are apart: the boxes around all their vertices, at the start and the end of the step, are farther apart
@@ -20,7 +20,7 @@
 //! Every pair of a step is of two patches, or of one. If their boxes are apart, so is the pair, all along: boxes are convex. Else there is a
 //! list. If the pair is not in it, it was farther than R apart when the list was found, so it is farther than R − Σρ apart now,
 //! and by less than ρ nearer at every time of the step: still more than the distance asked for. If it is in the
-//! list, with its gap when it was last measured, it is dismissed by the same sum since, or by its own motion (`pair_list.rs`), or it is [*active*](Neighborhood::active): looked at.
+//! list, with its gap when it was last measured, it is dismissed by the same sum since, or by its own motion (`pair_list.rs`), or it is [*active*](BroadPhase::active): looked at.
 //!
 //! # Pairs that may come nearer
 //!

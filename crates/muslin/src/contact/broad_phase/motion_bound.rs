@@ -1,4 +1,4 @@
-//! How a patch of triangles moves in a step, and how fast two patches can come together.
+//! Motion bound: how a patch of triangles moves in a step, and how fast two patches can come together.
 //!
 //! The displacement uᵢ of a vertex at xᵢ is written as that of a rigid body, in first order, and a rest:
 //!

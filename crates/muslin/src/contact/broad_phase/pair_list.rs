@@ -1,10 +1,10 @@
-//! The pairs of two patches, or of one with itself, that are near each other.
+//! Pair list: the pairs of two patches, or of one with itself, that are near each other.
 //!
 //! They are looked for in single precision, several at a time: what is kept is only who may be near and how far apart a
-//! pair is *at least*, its gap (see [`points`](crate::contact::broad_phase::distance_bound)). Boxes tell most apart; those that share a vertex, most of the others, are left out by a
+//! pair is *at least*, its gap (see [`distance_bound`](crate::contact::broad_phase::distance_bound)). Boxes tell most apart; those that share a vertex, most of the others, are left out by a
 //! bit for each (see [`Boxes`]).
 //!
-//! # What a pair needs not be looked at for
+//! # When a pair is skipped
 //!
 //! ρ is that of two patches, and a pair moves by much less: points p and q of it are means of its vertices, so p − q changes by no more than
 //! the two of its vertices, one on either side, that move most against each other, v = max ‖uᵢ − uⱼ‖. A pair of which the gap is measured in a step is left out if

@@ -1,4 +1,4 @@
-//! Triangles in groups of some that lie side by side.
+//! Patches: groups of triangles that lie side by side.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! A patch and where it is, and the boxes of what is in it: what a [`PairList`](crate::contact::broad_phase::pair_list::PairList) looks for pairs with.
+//! Patch view: the points of a patch in one step and the boxes of its primitives, in which a [`PairList`](crate::contact::broad_phase::pair_list::PairList) looks for pairs.
 
 use wide::f32x4;
 

@@ -1,4 +1,4 @@
-//! Holds a step back so that nothing passes through anything: planar truncation with a certificate.
+//! Certificate of a step: separating planes prove that nothing passes through anything; a step without proof is truncated.
 //!
 //! # The certificate
 //!
@@ -13,7 +13,7 @@
 //! A from B and their convex hulls all along. **The pair never touches.** No root of a cubic is looked for, and no time
 //! of impact: what (1) does not certify counts as a hit.
 //!
-//! If [`Candidates`] hold every pair that may come to touch in the step, as those of [`BroadPhase`](crate::contact::Neighborhood) do, (1) for these
+//! If [`Candidates`] hold every pair that may come to touch in the step, as those of [`BroadPhase`](crate::contact::BroadPhase) do, (1) for these
 //! certifies the step ([`certify`]).
 //!
 //! # Pairs exclude intersections

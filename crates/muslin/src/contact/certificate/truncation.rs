@@ -1,4 +1,4 @@
-//! Cuts a step back until it is certified: the planes of [`truncation`](crate::contact::certificate), whose comment has the argument.
+//! Truncation: a step is cut back until it is certified, by the planes of [`certificate`](crate::contact::certificate), whose comment has the argument.
 //!
 //! Serial, so the order is fixed: what the test leaves is few. Whether it leaves anything may be asked by several threads ([`Truncation::are_clear`]).
 

@@ -1,4 +1,4 @@
-//! How far two primitives are apart along the axes: the first and cheapest look at a pair.
+//! Axis gaps: how far two primitives are apart along the axes, the first and cheapest look at a pair.
 
 use crate::math::Vec3;
 

@@ -1,4 +1,4 @@
-//! A hierarchy of boxes that is built once and refitted as its items move.
+//! Bounding volume hierarchy of boxes, built once and refitted as its items move.
 //!
 //! Items lie in Morton order, cut into leaves of [`LEAF_SIZE`], two leaves to a node, and so on up. The shape depends on
 //! the number of items alone: the nodes lie in an array like those of a heap (node n has children 2n and 2n + 1, the

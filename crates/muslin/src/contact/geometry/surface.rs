@@ -1,4 +1,4 @@
-//! Finds every pair that is near, once: for what looks at a state and not at a step.
+//! Surface of triangles: finds every pair that is near in a state, each once.
 //!
 //! A tree over the triangles finds those whose boxes come within the distance. A vertex or an edge is of several triangles; one of
 //! them, the first, *owns* it. The pair of a vertex and a triangle T is looked at where the owner of the vertex meets T, and that of

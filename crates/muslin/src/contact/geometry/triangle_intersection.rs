@@ -1,4 +1,4 @@
-//! Counts pairs of triangles that cut each other: a diagnostic of the end of a frame, on which nothing else depends.
+//! Triangle intersection: pairs of triangles that cut each other, as a diagnostic of the end of a frame, on which nothing else depends.
 //!
 //! # What counts
 //!

@@ -1,4 +1,4 @@
-//! Contacts, sorted into islands: contacts of two islands have no vertex in common that moves.
+//! Contact islands: contacts of two islands have no vertex in common that moves.
 //!
 //! So islands can be pushed apart at the same time, each by one thread from its first sweep to its last, and nobody has to wait for anybody.
 //! Within an island contacts are taken one after the other as they were found, and none sees another island: the bits do not depend on who does what.

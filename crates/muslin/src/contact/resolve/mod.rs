@@ -1,8 +1,8 @@
-//! Cloth with cloth, with itself and with bodies that are meshes, after a solver has made its substep:
+//! Contact resolution of cloth with cloth, with itself and with mesh colliders, after a solver has made its substep:
 //!
 //! ```text
 //! look     which pairs may come to touch                                                     (contact/broad_phase/)
-//! push     pairs that are or would come nearer than the thickness apart, with friction      (energy/pair_contact.rs)
+//! push     pairs that are or would come nearer than the thickness apart, with friction      (contact/response/pair.rs)
 //! hold     the step back, where it still is not certain that nothing passes through anything  (contact/certificate/)
 //! ```
 //!
@@ -13,10 +13,10 @@
 //! The guarantee is for the positions as they are stored, in the precision of the solver, and as they are written in single precision: no
 //! pair ends nearer than twice what such a rounding moves a vertex, or it has not moved in the substep.
 //!
-//! Vertices of bodies stand behind those of all cloths and go where they are led. Where something is led by many edges in a substep, the substep
-//! is held in pieces: everything moves a part of its straight way, and each part is made sure of by itself.
+//! Vertices of mesh colliders stand behind those of all cloths and go where they are led. Where something is led by many edges in a substep, the substep
+//! is certified in pieces: everything moves a part of its straight way, and each part is certified by itself.
 //!
-//! What is done does not depend on the age of the lists, since they are never used beyond their reach; so a run that goes on from
+//! The result does not depend on the age of the lists, since they are never used beyond their reach; so a run that goes on from
 //! a snapshot has the same bits.
 
 pub(crate) mod islands;

@@ -1,4 +1,4 @@
-//! What contact took from the motion of a frame: counted, so that nothing is held back in silence.
+//! Contact statistics of a frame: vertices that contact held back or cut, counted, so that nothing is held back in silence.
 
 use crate::math::Vec3;
 

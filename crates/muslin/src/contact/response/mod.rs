@@ -1,4 +1,4 @@
-//! The response of cloth to contact, as forces of an energy: the penalty, and friction lagged by a step.
+//! Response to contact: projection out of colliders and pair contact, both with Coulomb friction; penalty contact with lagged friction for solvers that minimise.
 
 pub(crate) mod pair;
 pub(crate) mod penalty;

@@ -1,4 +1,4 @@
-//! Contact of a vertex with a triangle, or of two edges: a rigid one-sided constraint with Coulomb friction.
+//! Pair contact, of a vertex with a triangle or of two edges: a rigid one-sided constraint with Coulomb friction.
 //!
 //! ```text
 //! C = n·r − t ≥ 0,    r = Σ bᵢ xᵢ        n normal, t thickness, in m, b the weights of the closest points
@@ -6,7 +6,7 @@
 //!
 //! The weights of the first of the two sum to 1 and those of the second to −1, so r leads from the one closest point to the other. Both n and b
 //! are fixed for the substep: C is linear, one projection meets it. They are those of the start, or of the end before contact where the pair has
-//! not passed through each other: the two directions along which the certificate of [`Truncation`](crate::contact::Guard) looks.
+//! not passed through each other: the two directions along which the certificate of [`Truncation`](crate::contact::Truncation) looks.
 //!
 //! The multiplier λ ≥ 0 is kept over the sweeps of a substep, and so is that of friction, σ ⟂ n with ‖σ‖ ≤ μλ:
 //!

@@ -1,4 +1,4 @@
-//! Contact of a vertex with a body: a rigid one-sided constraint with Coulomb friction.
+//! Contact of a vertex with a collider: a rigid one-sided constraint with Coulomb friction.
 //!
 //! ```text
 //! C = d(x) − t ≥ 0        d signed distance, t thickness [m]

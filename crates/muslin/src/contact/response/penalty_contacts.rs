@@ -1,4 +1,4 @@
-//! Contact as a potential, for the solvers that minimise: the bodies that a vertex touches, each as a [`PenaltyContact`].
+//! Penalty contact with lagged friction, for the solvers that minimise: the colliders that a vertex touches, each as a [`PenaltyContact`].
 //!
 //! ```text
 //! Φ(x) + Σ ψ(xᵢ)        over vertices and bodies; ψ with k = 100 m/h² and the normal force N of the last iteration
@@ -8,7 +8,7 @@
 //! the last iteration keeps its friction for this one even if it has left the surface: otherwise ψ would jump by μN times the slip where it touches again:
 //! a search for less energy would refuse to let it, or throw it out and end there.
 //!
-//! What depth is left at the end of a substep is projected by the frame ([`stepped`](crate::solver::substep_loop)).
+//! The loop over substeps projects what depth is left at the end of one ([`substep_loop`](crate::solver::substep_loop)).
 
 use crate::contact::kinematics::ColliderOverSubstep;
 use crate::contact::response::penalty;

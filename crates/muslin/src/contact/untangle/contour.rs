@@ -1,4 +1,4 @@
-//! Where surfaces cut, and which way leads out of it.
+//! Intersection contours: where surfaces cut, and which way leads out of it.
 //!
 //! Two surfaces cut along a *contour*. One corner of it is where an edge along the unit vector E crosses a triangle with unit normal N, at p.
 //! From there the contour goes on through each triangle at that edge, along the unit vectors R₁ and R₂ (one alone at a border), R = R₁ + R₂.

@@ -1,6 +1,6 @@
-//! What contact asks of the start: no triangles cut each other, and nothing touches.
+//! Check of the start of a run: no triangles cut each other, and nothing touches.
 //!
-//! The guarantee of [`Truncation`](crate::contact::Guard) is one of steps: what is apart stays apart. So a cloth that cuts itself, another or a mesh at
+//! The guarantee of [`Truncation`](crate::contact::Truncation) is one of steps: what is apart stays apart. So a cloth that cuts itself, another or a mesh at
 //! the start would do so for ever, held in place by the same rule that keeps others from it. And what touches is on neither side
 //! of the other: nothing says on which it should stay.
 //!

@@ -1,4 +1,4 @@
-//! Untangles a start in which things cut or touch each other, after which the guarantee of [`resolution`](crate::contact::resolve) holds.
+//! Untangling of a start in which things cut or touch each other; then the guarantee of [`resolve`](crate::contact::resolve) holds.
 //!
 //! # Who may pass through whom
 //!
@@ -7,13 +7,13 @@
 //! vertices are in V and the parts of its two primitives have a cut or a touch between them. **All other pairs are held as ever.**
 //!
 //! So whatever cuts or touches at the end of the substep is of two triangles with a vertex in V: of any others no pair is exempt, and by the
-//! argument of [`Truncation`](crate::contact::Guard) they stay apart. Only those are looked at again. The first state in which nothing cuts, as it is and as it is written in
+//! argument of [`Truncation`](crate::contact::Truncation) they stay apart. Only those are looked at again. The first state in which nothing cuts, as it is and as it is written in
 //! single precision, and every pair can be told apart, is *free*: from there on nothing is exempt. What is free stays so, so a run that goes on
 //! from a snapshot need not be told whether it was.
 //!
 //! # What pulls them apart
 //!
-//! Surfaces cut in contours. Each is drawn out one way, with all of its corners: [`contour`](crate::contact::untangle::contour) finds it. At a corner, where an edge
+//! Surfaces cut in contours. Each is drawn out one way, with all of its corners: [`contour`] finds it. At a corner, where an edge
 //! crosses a triangle, the edge is moved against the triangle by [`PACE`] at most, split by the inverse masses as contact is, so
 //! that momentum is kept. It is moved together with where it was: untangling makes no velocity. What would go the other way in the substep is
 //! stopped, as at a wall.

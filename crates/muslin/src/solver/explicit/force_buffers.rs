@@ -1,4 +1,4 @@
-//! The forces of all elements of a batch in single precision, for a solver that moves each vertex once in a substep.
+//! Force buffers: the forces of all elements of a batch in single precision, for a solver that moves each vertex once in a substep.
 //!
 //! ```text
 //! Σᵢ fᵢ = 0        an energy does not change when all moves together, so f₀ = −Σ fᵢ, i > 0

@@ -1,4 +1,4 @@
-//! The fastest motion of a cloth, from which the longest stable step of an explicit scheme follows.
+//! Stability limit: the longest stable step of an explicit scheme, from the fastest motion of a cloth.
 //!
 //! Small motions x obey M ẍ + C ẋ + K x = 0, K the Hessian of the energies and C their damping. In a direction with the
 //! Rayleigh quotients k = xᵀKx/xᵀMx (in 1/s²) and c = xᵀCx/xᵀMx (in 1/s) a step of the symplectic Euler scheme is

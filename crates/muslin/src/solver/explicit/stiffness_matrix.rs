@@ -1,4 +1,4 @@
-//! The forces of a quadratic term in single precision: a matrix, once for all, instead of its elements.
+//! Stiffness matrix of a quadratic term in single precision: made once, instead of forces element by element.
 //!
 //! ```text
 //! ∇ᵢE = Σⱼ Kᵢⱼ xⱼ = Σⱼ Kᵢⱼ (oⱼ − oᵢ) + Σⱼ Kᵢⱼ (uⱼ − uᵢ),   drag = τ K v

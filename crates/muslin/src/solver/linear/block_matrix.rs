@@ -1,4 +1,4 @@
-//! A symmetric sparse matrix of 3 × 3 blocks.
+//! Symmetric sparse matrix of 3 × 3 blocks.
 
 use crate::math::{Mat3, Vec3};
 

@@ -1,4 +1,4 @@
-//! The Cholesky factor of a matrix of 3 × 3 blocks: every number of it is one of the factor's.
+//! Cholesky factor of a matrix of 3 × 3 blocks: every number of it is one of the factor's.
 
 use crate::math::Vec3;
 use crate::solver::linear::BlockMatrix;

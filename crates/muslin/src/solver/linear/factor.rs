@@ -1,4 +1,4 @@
-//! A sparse symmetric matrix by its numbers, and its Cholesky factor A = L Lᵀ.
+//! Sparse symmetric matrix by its numbers, and its Cholesky factor A = L Lᵀ.
 //!
 //! The pattern is analysed once, with unknowns ordered by approximate minimum degree; new numbers in it are factorised and
 //! systems are solved in memory that is there already. After each factorisation a system is solved and its residual looked

@@ -1,4 +1,4 @@
-//! Systems of linear equations with a sparse, symmetric, positive definite matrix.
+//! Linear systems with a sparse, symmetric, positive definite matrix.
 
 mod block_matrix;
 mod cholesky;

@@ -1,4 +1,4 @@
-//! One number per pair of vertices, three right-hand sides: a sparse Cholesky factorisation that is kept.
+//! Sparse Cholesky factorisation with one number per pair of vertices and three right-hand sides, kept from step to step.
 
 use crate::math::Vec3;
 use crate::solver::linear::factor::Factor;

@@ -1,4 +1,4 @@
-//! Distances that are kept within bounds, whatever the forces: long-range constraints, and the limit of strain.
+//! Distance limits: distances that are kept within bounds, whatever the forces. Long-range constraints and the strain limit are made of them.
 //!
 //! ```text
 //! low ≤ ‖x₁ − x₀‖ ≤ high                 r = ‖x₁ − x₀‖,  n = (x₁ − x₀)/r,  c = r − (the bound that r is beyond)

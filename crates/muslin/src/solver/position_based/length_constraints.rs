@@ -1,4 +1,4 @@
-//! Length constraints: what holds the lengths of a cloth beside the terms of its model, made once from settings and model.
+//! Length constraints hold the lengths of a cloth beside the terms of its model; they are made once from settings and model.
 
 use crate::math::Real;
 use crate::model::Model;

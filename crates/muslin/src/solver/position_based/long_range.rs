@@ -1,4 +1,4 @@
-//! What holds a cloth together over long ways: a sweep over edges moves a vertex by what its neighbours miss, so a pull at a pin needs as many
+//! Long-range constraints and tethers hold a cloth together over long ways. A sweep over edges moves a vertex by what its neighbours miss, so a pull at a pin needs as many
 //! sweeps to arrive as there are edges on the way.
 //!
 //! ```text

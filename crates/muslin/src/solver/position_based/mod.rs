@@ -22,6 +22,7 @@
 //! | `long_range.rs`, `tethers.rs` | constraints over long ways |
 //! | `distance_limits.rs`, `strain_limit.rs` | bounds of distances; edges within the strain limit |
 #![allow(unsafe_code, reason = "opens the multipliers to the team")]
+#![allow(rustdoc::private_intra_doc_links, reason = "the laws lead readers of the code to the loop")]
 
 pub(crate) mod distance_limits;
 mod length_constraints;

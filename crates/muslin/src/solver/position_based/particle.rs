@@ -1,4 +1,4 @@
-//! Vertices as the sweeps see them, one at a time or several side by side.
+//! Particles: vertices as the sweeps see them, one at a time or several side by side.
 #![allow(unsafe_code, reason = "skips bounds checks that the sweeps made once")]
 
 #[cfg(target_arch = "x86_64")]

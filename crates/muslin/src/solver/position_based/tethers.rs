@@ -1,4 +1,4 @@
-//! Vertices that stay near pins; see `long_range.rs` for what that is good for.
+//! Tethers: vertices stay near pins; `long_range.rs` has the reason.
 //!
 //! ```text
 //! ‖xᵢ − xₐ‖ ≤ d          a pinned vertex a, which does not move for it

@@ -1,4 +1,4 @@
-//! The vertices of a frame in the solver's precision, for `pbd`, `xpbd` and `explicit`: loaded, kept from other cloth, stored.
+//! Vertices of a frame in the solver's precision, for `pbd`, `xpbd` and `explicit`: loaded, kept from other cloth, stored.
 //!
 //! Positions are displacements since the start of the frame; see [`Sweep`](crate::solver::position_based::sweep::Sweep) for why.
 #![allow(unsafe_code, reason = "opens the particle arrays to the team; see `Arrays::open`")]

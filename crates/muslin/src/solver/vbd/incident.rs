@@ -1,4 +1,4 @@
-//! Energies around vertices, several vertices side by side in single precision: what a descent by vertices sweeps over.
+//! Incident elements of vertices, several vertices side by side in single precision: what vertex block descent sweeps over.
 //!
 //! Vertices of a colour stand side by side, one in each lane. An element has a place for each of its corners, in the lane of the vertex that is there; the
 //! places of a bundle of vertices are sorted by corner, so that all lanes compute the same formula:
@@ -10,7 +10,7 @@
 //! corner 1   e₁       e₅             … in which it is the second
 //! ```
 //!
-//! As in the sweeps over elements ([`Sweep`](crate::solver::position_based::sweep::Sweep)), vertices are displacements, and elements have arms, measured in double precision; but since the start of
+//! As in the sweeps over elements ([`Sweep`](crate::solver::position_based::sweep::Sweep)), vertices are displacements, and elements have rest offsets, measured in double precision; but since the start of
 //! the substep, so that inertia, m/h² (x − y), is a difference of small numbers. They are kept for each place in the order in which a sweep asks for them: that is more memory and less waiting.
 //!
 //! What a lane computes does not depend on its neighbours, so neither the width of registers nor the number of threads changes a bit.

@@ -1,4 +1,4 @@
-//! The sweeps of vertex block descent in single precision, several vertices side by side.
+//! Sweeps of vertex block descent in single precision, several vertices side by side.
 //!
 //! They go the way of [`vbd`](crate::solver::vbd) with two things left out that cost more than they bring where nothing goes wrong: the block of a vertex is
 //! [`Energy::corner`](crate::energy::Energy::corner), which has no negative eigenvalue by itself, and no move is searched for less energy. So a sweep may raise G. The solver looks
