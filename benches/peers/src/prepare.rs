@@ -201,7 +201,8 @@ pub(crate) fn simulation(
 const PROBE: f64 = 1e-5;
 
 fn stable_step(simulation: &Simulation) -> Outcome<f64> {
-    explicit::stable_step(simulation.model(), &Settings::default(), PROBE).ok_or_else(|| "no stable step".into())
+    let (model, terms) = (simulation.model(), simulation.terms());
+    explicit::stable_step(model, terms, &Settings::default(), PROBE).ok_or_else(|| "no stable step".into())
 }
 
 pub(crate) fn prepare(workload: &str, side: u32, out: &Path) -> Outcome<()> {
@@ -296,7 +297,7 @@ fn edge_stiffness(sheet: &Sheet, topology: &Topology, simulation: &Simulation) -
     for (old, &new) in model.cloths[0].ordering.new_from_old.iter().enumerate() {
         positions[new as usize] = bent(point(old as u32));
     }
-    let own = model.terms.first().ok_or("no springs")?.value(&positions);
+    let own = simulation.terms().first().ok_or("no springs")?.value(&positions);
     if (energy / own - 1.0).abs() > 1e-9 {
         return Err(format!("springs have {energy} J here and {own} J in Muslin").into());
     }
