@@ -2,7 +2,7 @@
 //! a simulation that runs.
 
 use muslin::model::Model;
-use muslin::parameter::Settings;
+use muslin::parameter::{Kind, Settings};
 use muslin::scene::{Choice, Collider, ColliderShape, Override, Path, Pin, Scene, Selection};
 
 /// Reads `PATH=VALUE` as the command line does, but for what would leave a scene with settings of something that it no longer has: a
@@ -136,12 +136,16 @@ pub(crate) fn shift(scene: &mut Scene, collider: usize, offset: [f64; 3]) {
     let add = |point: &mut [f64; 3]| point.iter_mut().zip(offset).for_each(|(x, d)| *x += d);
     let collider = &mut scene.colliders[collider];
     match &mut collider.shape {
-        ColliderShape::Plane { point, .. } => add(point),
-        ColliderShape::Sphere { center, .. } | ColliderShape::Box { center, .. } => add(center),
-        ColliderShape::Capsule { a, b, .. } => {
-            add(a);
-            add(b);
+        ColliderShape::Solid(Choice { entry, settings }) => {
+            for point in entry.parameters.iter().filter(|parameter| parameter.kind == Kind::Point) {
+                if let Some(mut place) = settings.vector(point.name) {
+                    add(&mut place);
+                    settings.set(point.name, place.into());
+                }
+            }
         }
+        // No scene that was read has one.
+        ColliderShape::Custom(_) => {}
         ColliderShape::Mesh(mesh) => add(&mut mesh.translate),
     }
     if let Some(center) = &mut collider.path.center {

@@ -13,5 +13,6 @@ mod edit;
 mod finished;
 mod live;
 mod reply;
+mod surfaces;
 
 pub use live::{Available, Live, MakeTeam};

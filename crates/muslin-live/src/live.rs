@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 
 use crate::buffer::{Numbers, encode};
 use crate::reply::{self, Refusal};
-use crate::{edit, finished};
+use crate::{edit, finished, surfaces};
 
 /// Makes a team of threads for a simulation.
 pub type MakeTeam = Box<dyn Fn(usize) -> Result<Team, TeamError> + Send>;
@@ -292,7 +292,10 @@ impl Live {
         }
         let open = self.opened()?;
         match word(request, "do")? {
-            "geometry" => Ok((json!({}), open.geometry())),
+            "geometry" => {
+                let (surfaces, numbers) = surfaces::of_colliders(open.simulation.model());
+                Ok((json!({ "surfaces": surfaces }), open.geometry().into_iter().chain(numbers).collect()))
+            }
             "frame" => {
                 let color = match request.get("color") {
                     None => "none",

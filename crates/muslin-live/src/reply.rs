@@ -7,6 +7,7 @@ use muslin::Simulation;
 use muslin::model::Problem;
 use muslin::output::memory;
 use muslin::scene::{ColliderShape, Finding, Origin, Scene, Severity};
+use muslin_scenes::listing;
 use serde_json::{Value, json};
 
 /// Something that was not done, and why.
@@ -108,18 +109,12 @@ pub(crate) fn scene(scene: &Scene, simulation: &Simulation) -> Value {
 
 fn collider(name: &str, shape: &ColliderShape, range: Option<&(usize, usize)>) -> Value {
     match shape {
-        ColliderShape::Plane { point, normal } => {
-            json!({ "name": name, "kind": "plane", "point": point, "normal": normal })
+        ColliderShape::Solid(choice) => {
+            let mut told = json!({ "name": name, "kind": choice.entry.name });
+            choice.settings.iter().for_each(|(key, value)| told[key] = listing::setting_to_json(value));
+            told
         }
-        ColliderShape::Sphere { center, radius } => {
-            json!({ "name": name, "kind": "sphere", "center": center, "radius": radius })
-        }
-        ColliderShape::Capsule { a, b, radius } => {
-            json!({ "name": name, "kind": "capsule", "a": a, "b": b, "radius": radius })
-        }
-        ColliderShape::Box { center, size, rotate } => {
-            json!({ "name": name, "kind": "box", "center": center, "size": size, "rotate": rotate })
-        }
+        ColliderShape::Custom(_) => json!({ "name": name, "kind": "custom" }),
         ColliderShape::Mesh(mesh) => {
             let (first, vertices) = range.copied().unwrap_or_default();
             json!({ "name": name, "kind": "mesh", "file": mesh.file, "first": first, "vertices": vertices })

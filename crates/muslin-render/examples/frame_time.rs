@@ -8,10 +8,15 @@ use std::error::Error;
 use std::io::Write;
 use std::time::Instant;
 
+use muslin::contact::Sphere;
 use muslin_render::video::VideoWriter;
-use muslin_render::{Cloth, Renderer, Scene, Solid};
+use muslin_render::{Cloth, Renderer, Scene};
 
 /// A sheet that hangs and sways.
+#[path = "../tests/it/surfaces.rs"]
+mod surfaces;
+use surfaces::Surface;
+
 fn sheet(cells: usize, time: f64) -> Vec<[f32; 3]> {
     let at = |i: usize| i as f64 / cells as f64;
     let vertex = |index: usize| {
@@ -39,13 +44,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut renderer = Renderer::new(1280, 720, samples)?;
     let mut clip = arguments.next().map(|path| VideoWriter::create(path, 1280, 720, 30.0)).transpose()?;
     let triangles = triangles(cells);
+    let ball = Surface::of(&Sphere { center: [0.0, 0.3, -0.25], radius: 0.3 });
     let (mut render_ms, mut encode_ms) = (Vec::new(), Vec::new());
     let mut camera = None;
     for frame in 0..frames {
         let positions = sheet(cells, frame as f64 / 30.0);
         let mut scene = Scene {
             cloths: vec![Cloth::new(&positions, &triangles)],
-            solids: vec![Solid::Sphere { center: [0.0, 0.3, -0.25], radius: 0.3 }],
+            solids: vec![ball.solid()],
             ground: Some(0.0),
             camera,
             ..Scene::default()

@@ -5,9 +5,14 @@
 use std::error::Error;
 use std::f64::consts::{FRAC_PI_2, TAU};
 
+use muslin::contact::{Capsule, Cuboid, Sphere};
 use muslin_render::{Bounds, Cloth, Picture, Renderer, Scene, Solid, cloth_color};
 
 /// A square lattice of vertices.
+#[path = "../tests/it/surfaces.rs"]
+mod surfaces;
+use surfaces::Surface;
+
 struct Sheet {
     positions: Vec<[f32; 3]>,
     triangles: Vec<[u32; 3]>,
@@ -77,19 +82,14 @@ fn hanging(u: f64, v: f64) -> [f64; 3] {
     [0.5 * u * (1.0 - 0.06 * down), 1.1 - down, 0.06 * wave * (0.35 + 0.65 * down)]
 }
 
-fn turned_about_y(degrees: f64) -> [[f64; 3]; 3] {
-    let (sin, cos) = (libm::sin(degrees.to_radians()), libm::cos(degrees.to_radians()));
-    [[cos, 0.0, sin], [0.0, 1.0, 0.0], [-sin, 0.0, cos]]
-}
-
 fn draw(view: &str) -> Result<Picture, Box<dyn Error>> {
     let mut renderer = Renderer::new(1280, 720, 4)?;
     let aspect = renderer.aspect();
-    let ball = Solid::Sphere { center: [0.0, 0.55, 0.0], radius: 0.3 };
-    let post = Solid::Capsule { a: [0.0, 0.05, 0.0], b: [0.0, 0.4, 0.0], radius: 0.05 };
-    let block = Solid::Box { center: [0.74, 0.13, 0.02], half: [0.13; 3], rotation: turned_about_y(28.0) };
-    let pill = Solid::Capsule { a: [-0.80, 0.09, 0.22], b: [-0.60, 0.09, 0.44], radius: 0.09 };
-    let small = Solid::Sphere { center: [0.52, 0.085, 0.42], radius: 0.085 };
+    let ball = Surface::of(&Sphere { center: [0.0, 0.55, 0.0], radius: 0.3 });
+    let post = Surface::of(&Capsule { a: [0.0, 0.05, 0.0], b: [0.0, 0.4, 0.0], radius: 0.05 });
+    let block = Surface::of(&Cuboid { center: [0.74, 0.13, 0.02], size: [0.26; 3], rotate: [0.0, 28.0, 0.0] });
+    let pill = Surface::of(&Capsule { a: [-0.80, 0.09, 0.22], b: [-0.60, 0.09, 0.44], radius: 0.09 });
+    let small = Surface::of(&Sphere { center: [0.52, 0.085, 0.42], radius: 0.085 });
     let drape = Sheet::new(96, draped);
     let curtain = Sheet::new(64, hanging);
     let flat = Sheet::new(32, |u, v| [0.5 * u, 0.5, 0.5 * v]);
@@ -98,7 +98,7 @@ fn draw(view: &str) -> Result<Picture, Box<dyn Error>> {
     match view {
         "drape" => {
             scene.cloths = vec![drape.cloth(0)];
-            scene.solids = vec![ball, post, block, pill, small];
+            scene.solids = [&ball, &post, &block, &pill, &small].map(Surface::solid).into();
         }
         "behind" => {
             scene.cloths = vec![curtain.cloth(1)];
@@ -119,7 +119,7 @@ fn draw(view: &str) -> Result<Picture, Box<dyn Error>> {
             let slope = libm::tan(FRAC_PI_2 / 5.0);
             scene.ground = None;
             scene.cloths = vec![drape.cloth(4)];
-            scene.solids = vec![ball, Solid::Plane { point: [0.0, -0.1, -0.6], normal: [0.0, 1.0, slope] }];
+            scene.solids = vec![ball.solid(), Solid::Plane { point: [0.0, -0.1, -0.6], normal: [0.0, 1.0, slope] }];
         }
         _ => return Err(format!("{view} is no view: choose drape, behind, bare, edge, marked or plane").into()),
     }

@@ -157,27 +157,8 @@ impl Bounds {
     /// Grows to hold a solid; an infinite plane changes nothing.
     pub fn include_solid(&mut self, solid: &Solid<'_>) {
         match solid {
-            Solid::Sphere { center, radius } => self.include_ball(*center, *radius),
-            Solid::Capsule { a, b, radius } => {
-                self.include_ball(*a, *radius);
-                self.include_ball(*b, *radius);
-            }
-            Solid::Box { center, half, rotation } => {
-                for corner in 0..8_u32 {
-                    let sign = |bit: u32| if corner & (1 << bit) == 0 { -1.0 } else { 1.0 };
-                    let body = [sign(0) * half[0], sign(1) * half[1], sign(2) * half[2]];
-                    self.include(add(*center, rotation.map(|row| dot(row, body))));
-                }
-            }
             Solid::Plane { .. } => {}
-            Solid::Mesh { positions, .. } => self.include_positions(positions),
-        }
-    }
-
-    fn include_ball(&mut self, center: [f64; 3], radius: f64) {
-        if radius > 0.0 {
-            self.include(sub(center, [radius; 3]));
-            self.include(add(center, [radius; 3]));
+            Solid::Mesh { positions, .. } | Solid::Surface { positions, .. } => self.include_positions(positions),
         }
     }
 
@@ -231,11 +212,6 @@ impl View {
     /// A point of the world on the stage.
     pub(crate) fn place(&self, point: [f64; 3]) -> Vec3 {
         Vec3::from_f64(scale(sub(point, self.origin), self.stage_per_metre))
-    }
-
-    /// A length of the world on the stage.
-    pub(crate) fn length(&self, metres: f64) -> f32 {
-        (metres * self.stage_per_metre) as f32
     }
 
     /// The ray through a point of the picture (−1 to 1 both ways, y up), of depth 1.

@@ -66,6 +66,16 @@ pub enum RenderError {
         /// The number of triangles.
         triangle_count: usize,
     },
+    /// The normals do not match the vertices.
+    #[error("{mesh}: {normal_count} normals were given for {vertex_count} vertices: give one per vertex")]
+    Normals {
+        /// The mesh: `solid 2`.
+        mesh: String,
+        /// The number of normals.
+        normal_count: usize,
+        /// The number of vertices.
+        vertex_count: usize,
+    },
     /// A triangle is marked that does not exist.
     #[error("{mesh}: triangle {triangle} is marked, but the mesh has {triangle_count} triangles")]
     Marked {

@@ -1,6 +1,6 @@
 //! Pictures and clips of cloth, without a GPU and without a window.
 //!
-//! A [`Scene`] is plain data: meshes as slices, colliders as shapes. A [`Renderer`] turns it into a [`Picture`], and a
+//! A [`Scene`] is plain data: meshes and the surfaces of colliders as slices. A [`Renderer`] turns it into a [`Picture`], and a
 //! [`video::VideoWriter`] turns pictures into a clip.
 //!
 //! ```
@@ -10,7 +10,7 @@
 //! let triangles = [[0, 2, 1], [0, 3, 2]];
 //! let scene = Scene {
 //!     cloths: vec![Cloth::new(&positions, &triangles)],
-//!     solids: vec![Solid::Sphere { center: [0.0, 0.3, 0.0], radius: 0.3 }],
+//!     solids: vec![Solid::Plane { point: [0.0, 0.3, 0.0], normal: [0.2, 1.0, 0.0] }],
 //!     ground: Some(0.0),
 //!     ..Scene::default()
 //! };
@@ -20,7 +20,7 @@
 //! # Ok::<(), muslin_render::RenderError>(())
 //! ```
 //!
-//! Modules in the order in which a picture is made: the scene is flattened (`stage`, `tessellate`), lit by a key light
+//! Modules in the order in which a picture is made: the scene is flattened (`stage`), lit by a key light
 //! (`depth_map`, `shadow`) and by the sky (`ambient`), rasterised (`raster`, `visibility`) and shaded (`shade`). The
 //! result is the same for every number of threads.
 
@@ -40,7 +40,6 @@ mod scene;
 mod shade;
 mod shadow;
 mod stage;
-mod tessellate;
 pub mod video;
 mod visibility;
 

@@ -65,31 +65,6 @@ impl<'a> Cloth<'a> {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Solid<'a> {
-    /// A ball.
-    Sphere {
-        /// Its middle \[m\].
-        center: [f64; 3],
-        /// \[m\]
-        radius: f64,
-    },
-    /// All points nearer than `radius` to the segment from `a` to `b`.
-    Capsule {
-        /// One end of the segment \[m\].
-        a: [f64; 3],
-        /// The other end \[m\].
-        b: [f64; 3],
-        /// \[m\]
-        radius: f64,
-    },
-    /// A cuboid.
-    Box {
-        /// Its middle \[m\].
-        center: [f64; 3],
-        /// Half of its edge lengths \[m\].
-        half: [f64; 3],
-        /// The rotation that takes its axes to the world, by rows.
-        rotation: [[f64; 3]; 3],
-    },
     /// A half-space below a plane; drawn as a disc around the scene that fades out, and only from above.
     Plane {
         /// A point on the plane \[m\].
@@ -97,10 +72,19 @@ pub enum Solid<'a> {
         /// The normal that points out, of any length.
         normal: [f64; 3],
     },
-    /// A triangle mesh.
+    /// A triangle mesh, whose normals are found from its triangles.
     Mesh {
         /// The vertices \[m\].
         positions: &'a [[f32; 3]],
+        /// Vertex indices, counter-clockwise seen from outside.
+        triangles: &'a [[u32; 3]],
+    },
+    /// A surface that knows its normals, as a shape with a formula does.
+    Surface {
+        /// The vertices \[m\].
+        positions: &'a [[f32; 3]],
+        /// The unit normals at the vertices.
+        normals: &'a [[f32; 3]],
         /// Vertex indices, counter-clockwise seen from outside.
         triangles: &'a [[u32; 3]],
     },

@@ -5,7 +5,6 @@ use crate::color::{back_of, linear_from_srgb};
 use crate::error::RenderError;
 use crate::math::{Vec3, unit};
 use crate::scene::{Cloth, Scene, Solid};
-use crate::tessellate::{Patch, SMALL, UnitSphere};
 
 /// Coordinates beyond this many camera distances are left out: nothing there is larger than a pixel, and squares stay
 /// finite.
@@ -63,9 +62,6 @@ pub(crate) struct Stage {
     pub(crate) cloth_vertex_count: usize,
     /// How much nearer a solid may be than a cloth before it hides it: see [`Self::tolerance_of`].
     pub(crate) tolerance: f32,
-    patch: Patch,
-    fine_sphere: UnitSphere,
-    coarse_sphere: UnitSphere,
 }
 
 impl Stage {
@@ -81,9 +77,6 @@ impl Stage {
             max: Vec3::ZERO,
             cloth_vertex_count: 0,
             tolerance: 0.0,
-            patch: Patch::default(),
-            fine_sphere: UnitSphere::new(4),
-            coarse_sphere: UnitSphere::new(3),
         }
     }
 
@@ -149,33 +142,7 @@ impl Stage {
     fn add_solid(&mut self, solid: &Solid<'_>, index: usize, color: Vec3, view: &View) -> Result<(), RenderError> {
         let creased = matches!(solid, Solid::Mesh { .. });
         self.surfaces.push(Surface { cloth: None, front: color, back: color, wires: false, uv_extent: 0.0, creased });
-        let mut patch = std::mem::take(&mut self.patch);
-        patch.clear();
         match *solid {
-            Solid::Sphere { center, radius } => {
-                let radius = view.length(radius);
-                if sized(radius) {
-                    let unit = if radius > SMALL { &self.fine_sphere } else { &self.coarse_sphere };
-                    patch.sphere(unit, view.place(center), radius);
-                }
-            }
-            Solid::Capsule { a, b, radius } => {
-                let radius = view.length(radius);
-                let (a, b) = (view.place(a), view.place(b));
-                if sized(radius) && (b - a).length() < FAR {
-                    patch.capsule(a, b, radius);
-                }
-            }
-            Solid::Box { center, half, rotation } => {
-                let column = |axis: usize| {
-                    let edge = [rotation[0][axis], rotation[1][axis], rotation[2][axis]];
-                    Vec3::from_f64(edge) * view.length(half[axis])
-                };
-                let axes = [column(0), column(1), column(2)];
-                if axes.iter().all(|axis| sized(axis.length())) {
-                    patch.cuboid(view.place(center), axes);
-                }
-            }
             Solid::Plane { point, normal } => {
                 let point = view.place(point);
                 if let Some(normal) = unit(normal)
@@ -187,17 +154,18 @@ impl Stage {
             Solid::Mesh { positions, triangles } => {
                 self.add_mesh(positions, triangles, || format!("solid {index}"), view)?;
             }
+            Solid::Surface { positions, normals, triangles } => {
+                let (mesh, first) = (|| format!("solid {index}"), self.positions.len());
+                if normals.len() != positions.len() {
+                    let (normal_count, vertex_count) = (normals.len(), positions.len());
+                    return Err(RenderError::Normals { mesh: mesh(), normal_count, vertex_count });
+                }
+                self.add_mesh(positions, triangles, mesh, view)?;
+                let given = normals.iter().map(|n| Vec3::from_f64(n.map(f64::from)).unit_or(Vec3::UP));
+                self.normals[first..].iter_mut().zip(given).for_each(|(normal, given)| *normal = given);
+            }
         }
-        self.add_patch(&patch);
-        self.patch = patch;
         Ok(())
-    }
-
-    fn add_patch(&mut self, patch: &Patch) {
-        let first = self.positions.len() as u32;
-        self.positions.extend_from_slice(&patch.positions);
-        self.normals.extend_from_slice(&patch.normals);
-        self.add_triangles(first, &patch.triangles);
     }
 
     /// Adds the triangles all of whose corners are within reach, for the last surface. Indices must exist.
@@ -288,10 +256,6 @@ impl Stage {
             self.planes.retain(|plane| !(level(plane) && plane.point.y <= height + slack));
         }
     }
-}
-
-fn sized(length: f32) -> bool {
-    length > 0.0 && length < FAR
 }
 
 /// The larger side of the box around the uv.

@@ -1,11 +1,12 @@
 //! Everything a scene can name, as data for a program: from the tables that the scene reader itself uses.
 
 use muslin::catalog::{self, Pairing};
+use muslin::contact::ShapeKind;
 use muslin::material::fabric::Fabric;
-use muslin::parameter::{Entry, Kind, Parameter};
-use serde_json::{Value, json};
+use muslin::parameter::{Entry, Kind, Parameter, Setting, Settings};
+use serde_json::{Map, Value, json};
 
-/// A shape of a `[[collider]]`. The library's catalogue holds what has a file of its own; shapes share one.
+/// A shape of a `[[collider]]`.
 #[derive(Debug)]
 pub struct ColliderKind {
     /// Its key in a scene.
@@ -13,7 +14,9 @@ pub struct ColliderKind {
     /// What it is.
     pub summary: &'static str,
     /// What it is told.
-    pub keys: &'static [ColliderKey],
+    pub keys: Vec<ColliderKey>,
+    /// The settings of an example; none of a mesh, which needs a file.
+    pub example: Option<Settings>,
 }
 
 /// A key of a shape.
@@ -24,65 +27,59 @@ pub struct ColliderKey {
     /// Of its numbers; empty for what has none.
     pub unit: &'static str,
     /// `None` where a scene must give it.
-    pub default: Option<&'static str>,
+    pub default: Option<String>,
+    /// The allowed values; `None` for the name of a file.
+    pub kind: Option<Kind>,
     /// One line for a person.
     pub meaning: &'static str,
 }
 
-const fn required(name: &'static str, unit: &'static str, meaning: &'static str) -> ColliderKey {
-    ColliderKey { name, unit, default: None, meaning }
+/// Every shape of a collider: those of the library's catalogue, and the mesh.
+pub fn colliders() -> Vec<ColliderKind> {
+    let solid = |kind: &ShapeKind| ColliderKind {
+        name: kind.entry.name,
+        summary: kind.entry.summary,
+        keys: kind.entry.parameters.iter().map(key_of_shape).collect(),
+        example: Some((kind.example)()),
+    };
+    catalog::shapes().map(solid).chain([mesh()]).collect()
 }
 
-const fn optional(name: &'static str, unit: &'static str, default: &'static str, meaning: &'static str) -> ColliderKey {
-    ColliderKey { name, unit, default: Some(default), meaning }
+fn key_of_shape(parameter: &Parameter) -> ColliderKey {
+    let Parameter { name, unit, kind, meaning, .. } = *parameter;
+    ColliderKey { name, unit, default: default_of(parameter), kind: Some(kind), meaning }
 }
 
-/// Every shape of a collider.
-pub const COLLIDERS: &[ColliderKind] = &[
-    ColliderKind {
-        name: "plane",
-        summary: "the half space below a plane",
-        keys: &[
-            required("point", "m", "a point of the plane"),
-            required("normal", "", "out of the body, of any length"),
-        ],
-    },
-    ColliderKind {
-        name: "sphere",
-        summary: "a ball",
-        keys: &[required("center", "m", "its middle"), required("radius", "m", "its radius")],
-    },
-    ColliderKind {
-        name: "capsule",
-        summary: "everything within a distance of a segment",
-        keys: &[
-            required("a", "m", "one end of the segment"),
-            required("b", "m", "the other end"),
-            required("radius", "m", "the distance"),
-        ],
-    },
-    ColliderKind {
-        name: "box",
-        summary: "a box, turned in any way",
-        keys: &[
-            required("center", "m", "its middle"),
-            required("size", "m", "its full extents"),
-            optional("rotate", "degrees", "[0, 0, 0]", "about x, then y, then z"),
-        ],
-    },
+/// A mesh is read from files, which are no settings: its keys stand in its reader, and here.
+fn mesh() -> ColliderKind {
+    let key = |name, unit, default: Option<&str>, kind, meaning| ColliderKey {
+        name,
+        unit,
+        default: default.map(str::to_owned),
+        kind,
+        meaning,
+    };
+    let vector = Some(Kind::Vector { min: -1e6, max: 1e6 });
     ColliderKind {
         name: "mesh",
         summary: "the triangles of a mesh, touched from both sides",
-        keys: &[
-            required("file", "", "an OBJ or GLB file"),
-            optional("frames", "", "none", "where its vertices go: a .npy, a .glb, or a pattern of OBJ files"),
-            optional("fps", "1/s", "of the scene", "frames a second of `frames`"),
-            optional("translate", "m", "[0, 0, 0]", "displacement"),
-            optional("rotate", "degrees", "[0, 0, 0]", "about x, then y, then z"),
-            optional("scale", "", "1.0", "factor on the mesh"),
+        keys: vec![
+            key("file", "", None, None, "an OBJ or GLB file"),
+            key("frames", "", Some("none"), None, "where its vertices go: a .npy, a .glb, or a pattern of OBJ files"),
+            key(
+                "fps",
+                "1/s",
+                Some("of the scene"),
+                Some(Kind::Number { min: 1e-3, max: 1e5 }),
+                "frames a second of `frames`",
+            ),
+            key("translate", "m", Some("[0.0, 0.0, 0.0]"), vector, "displacement"),
+            key("rotate", "degrees", Some("[0.0, 0.0, 0.0]"), vector, "about x, then y, then z"),
+            key("scale", "", Some("1.0"), Some(Kind::EXTENT), "factor on the mesh"),
         ],
-    },
-];
+        example: None,
+    }
+}
 
 /// Every pairing with the family of its model.
 pub fn families() -> impl Iterator<Item = (&'static str, Pairing)> {
@@ -113,7 +110,7 @@ pub fn to_json() -> Value {
         "bend": catalog::bend_models().map(entry_to_json).collect::<Vec<_>>(),
         "solver": catalog::solvers().map(entry_to_json).collect::<Vec<_>>(),
         "defined": families().map(pairing_to_json).collect::<Vec<_>>(),
-        "collider": COLLIDERS.iter().map(collider_to_json).collect::<Vec<_>>(),
+        "collider": colliders().iter().map(collider_to_json).collect::<Vec<_>>(),
         "fabric": catalog::fabrics().map(fabric_to_json).collect::<Vec<_>>(),
     })
 }
@@ -140,11 +137,27 @@ fn entry_to_json(entry: &Entry) -> Value {
 
 fn collider_to_json(kind: &ColliderKind) -> Value {
     let key = |key: &ColliderKey| {
-        let default = key.default.and_then(|value| serde_json::from_str::<Value>(value).ok());
-        json!({ "name": key.name, "unit": key.unit, "default": default, "required": key.default.is_none(), "meaning": key.meaning })
+        let default = key.default.as_deref().and_then(|value| serde_json::from_str::<Value>(value).ok());
+        let kind = key.kind.as_ref().map_or_else(|| json!({ "type": "text" }), kind_to_json);
+        json!({ "name": key.name, "unit": key.unit, "default": default, "required": key.default.is_none(), "kind": kind, "meaning": key.meaning })
     };
     let keys: Vec<Value> = kind.keys.iter().map(key).collect();
-    json!({ "name": kind.name, "summary": kind.summary, "parameters": keys })
+    let example = kind.example.as_ref().map(settings_to_json);
+    json!({ "name": kind.name, "summary": kind.summary, "parameters": keys, "example": example })
+}
+
+fn settings_to_json(settings: &Settings) -> Value {
+    settings.iter().map(|(name, value)| (name.to_owned(), setting_to_json(value))).collect::<Map<_, _>>().into()
+}
+
+/// A value for a program.
+pub fn setting_to_json(setting: Setting) -> Value {
+    match setting {
+        Setting::Number(x) => json!(x),
+        Setting::Integer(i) => json!(i),
+        Setting::Choice(word) => json!(word),
+        Setting::Vector(v) => json!(v),
+    }
 }
 
 fn fabric_to_json(fabric: &Fabric) -> Value {
@@ -166,6 +179,9 @@ fn kind_to_json(kind: &Kind) -> Value {
         Kind::Positive => json!({ "type": "positive" }),
         Kind::Integer { min, max } => json!({ "type": "integer", "min": min, "max": max }),
         Kind::Choice(words) => json!({ "type": "choice", "choices": words }),
+        Kind::Point => json!({ "type": "vector", "length": 3 }),
+        Kind::Vector { min, max } => json!({ "type": "vector", "length": 3, "min": min, "max": max }),
+        Kind::Direction => json!({ "type": "vector", "length": 3 }),
     }
 }
 
@@ -175,19 +191,14 @@ mod tests {
 
     #[test]
     fn the_colliders_are_those_of_scene_files() {
-        for kind in COLLIDERS {
-            let keys: Vec<String> = kind
-                .keys
-                .iter()
-                .map(|key| {
-                    let value = match key.name {
-                        "radius" | "scale" | "fps" => "1.0",
-                        "file" | "frames" => "\"a\"",
-                        _ => "[1.0, 2.0, 3.0]",
-                    };
-                    format!("{} = {value}", key.name)
-                })
-                .collect();
+        for kind in colliders() {
+            let value = |key: &ColliderKey| match (&kind.example, key.kind) {
+                (Some(example), _) => example.get(key.name).unwrap().to_string(),
+                (None, None) => "\"a\"".to_owned(),
+                (None, Some(Kind::Vector { .. })) => "[1.0, 2.0, 3.0]".to_owned(),
+                (None, Some(_)) => "1.0".to_owned(),
+            };
+            let keys: Vec<String> = kind.keys.iter().map(|key| format!("{} = {}", key.name, value(key))).collect();
             let text = format!(
                 "[[cloth]]\ngrid = {{ size = [1, 1], cells = [1, 1] }}\n[[collider]]\n{} = {{ {} }}",
                 kind.name,

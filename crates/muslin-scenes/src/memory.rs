@@ -3,7 +3,7 @@
 use muslin::mesh::{Diagonals, MAX_GRID_VERTICES};
 use muslin::model::Problem;
 use muslin::output::memory::{ELEMENT_BYTES, VERTEX_BYTES};
-use muslin::scene::{ColliderShape, Scene, Severity, Shape};
+use muslin::scene::{ClothShape, ColliderShape, Scene, Severity};
 
 /// Bytes of a vertex with its elements, before there is a mesh: a vertex has about three edges and three hinges. With `spring` and `isometric` two
 /// million vertices were measured at 1036 bytes each.
@@ -29,9 +29,9 @@ pub fn shortage(scene: &Scene, length: Length<'_>, available: usize) -> Option<P
     }
     let (largest, _) = counts.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1))?;
     let (key, remedy) = match scene.cloths[largest].shape {
-        Shape::Grid { .. } => ("grid", "use fewer cells"),
-        Shape::Tube { .. } => ("tube", "use fewer cells"),
-        Shape::Mesh { .. } => ("mesh", "use a coarser mesh"),
+        ClothShape::Grid { .. } => ("grid", "use fewer cells"),
+        ClothShape::Tube { .. } => ("tube", "use fewer cells"),
+        ClothShape::Mesh { .. } => ("mesh", "use a coarser mesh"),
     };
     let together = if counts.len() > 1 { "the cloths together have" } else { "it has" };
     let message = format!(
@@ -44,9 +44,9 @@ pub fn shortage(scene: &Scene, length: Length<'_>, available: usize) -> Option<P
 }
 
 /// About how many vertices a shape will have; none for a file that cannot be read, which is told later.
-fn vertices(shape: &Shape, length: Length<'_>) -> f64 {
+fn vertices(shape: &ClothShape, length: Length<'_>) -> f64 {
     match shape {
-        Shape::Grid { size, cells, diagonals } => {
+        ClothShape::Grid { size, cells, diagonals } => {
             let [cx, cz] = cells.map(f64::from);
             match diagonals {
                 Diagonals::Crossed => (cx + 1.0) * (cz + 1.0) + cx * cz,
@@ -55,8 +55,8 @@ fn vertices(shape: &Shape, length: Length<'_>) -> f64 {
                 _ => (cx + 1.0) * (cz + 1.0),
             }
         }
-        Shape::Tube { cells: [around, along], .. } => f64::from(*around) * (f64::from(*along) + 1.0),
-        Shape::Mesh { file } => length(file).map_or(0.0, |bytes| bytes as f64 / OBJ_BYTES),
+        ClothShape::Tube { cells: [around, along], .. } => f64::from(*around) * (f64::from(*along) + 1.0),
+        ClothShape::Mesh { file } => length(file).map_or(0.0, |bytes| bytes as f64 / OBJ_BYTES),
     }
 }
 
@@ -84,19 +84,19 @@ mod tests {
 
     #[test]
     fn vertices_are_counted_before_there_is_a_mesh() {
-        let count = |shape: &Shape| match *shape {
-            Shape::Grid { size, cells, diagonals } => Mesh::grid(size, cells, diagonals).unwrap().vertex_count(),
-            Shape::Tube { radius, height, cells } => Mesh::tube(radius, height, cells).unwrap().vertex_count(),
-            Shape::Mesh { .. } => unreachable!(),
+        let count = |shape: &ClothShape| match *shape {
+            ClothShape::Grid { size, cells, diagonals } => Mesh::grid(size, cells, diagonals).unwrap().vertex_count(),
+            ClothShape::Tube { radius, height, cells } => Mesh::tube(radius, height, cells).unwrap().vertex_count(),
+            ClothShape::Mesh { .. } => unreachable!(),
         };
         for diagonals in [Diagonals::Alternating, Diagonals::Crossed, Diagonals::Isotropic] {
-            let shape = Shape::Grid { size: [1.0, 2.5], cells: [40, 100], diagonals };
+            let shape = ClothShape::Grid { size: [1.0, 2.5], cells: [40, 100], diagonals };
             let (expected, found) = (count(&shape) as f64, vertices(&shape, &|_| None));
             assert!((found / expected - 1.0).abs() < 0.02, "{diagonals:?}: {found}, not {expected}");
         }
-        let tube = Shape::Tube { radius: 1.0, height: 1.0, cells: [12, 7] };
+        let tube = ClothShape::Tube { radius: 1.0, height: 1.0, cells: [12, 7] };
         assert_eq!(vertices(&tube, &|_| None), count(&tube) as f64);
-        assert_eq!(vertices(&Shape::Mesh { file: "nowhere.obj".into() }, &|_| None), 0.0);
+        assert_eq!(vertices(&ClothShape::Mesh { file: "nowhere.obj".into() }, &|_| None), 0.0);
     }
 
     #[test]

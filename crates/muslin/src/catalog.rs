@@ -1,5 +1,6 @@
-//! Everything a scene can name: models, solvers and fabrics, each described by an [`Entry`].
+//! Everything a scene can name: models, solvers, shapes and fabrics, each described by an [`Entry`].
 
+use crate::contact::{SHAPES, ShapeKind};
 use crate::energy::{BEND, EnergyKind, STRETCH};
 use crate::material::fabric::{FABRICS, Fabric};
 use crate::parameter::Entry;
@@ -18,6 +19,11 @@ pub fn bend_models() -> impl Iterator<Item = &'static Entry> {
 /// Every solver.
 pub fn solvers() -> impl Iterator<Item = &'static Entry> {
     SOLVERS.iter().map(|s| &s.entry)
+}
+
+/// Every shape of a collider that is not a mesh. A parameter without a default must be given.
+pub fn shapes() -> impl Iterator<Item = &'static ShapeKind> {
+    SHAPES.iter()
 }
 
 /// Every fabric preset.

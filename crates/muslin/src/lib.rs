@@ -28,25 +28,27 @@
 //!
 //! 1. `parallel`, `math`, `parameter`: threads, numbers, settings
 //! 2. `mesh`, `material`: triangles, fabrics
-//! 3. `topology`, `description`: edges, hinges and colours; a scene as plain values, whoever wrote them
-//! 4. `motion`, `force`, `state`: paths, wind, what changes in time
-//! 5. `contact::pair`: two primitives that may touch
-//! 6. `contact::geometry`: closest points, intersections, the tree that finds them
-//! 7. `contact::collider`: bodies, with a formula or of triangles
-//! 8. `energy`: formulas over a few vertices, and batches of elements
-//! 9. `model`: what does not change in time
-//! 10. `contact`: finds pairs, responds, certifies, untangles
-//! 11. `solver`: ways to make the sum of the energies small; terms are batches with the solvers' sweeps
-//! 12. `setup`: from a description to a model, its terms and its first state
-//! 13. `output`, `interaction`, `catalog`: measurements, hands, what a scene can name
-//! 14. `simulation`: the handle of a user
-//! 15. `scene`: TOML to a description and back
+//! 3. `shape`: what cloth touches, by a signed distance
+//! 4. `topology`, `description`: edges, hinges and colours; a scene as plain values, whoever wrote them
+//! 5. `motion`, `force`, `state`: paths, wind, what changes in time
+//! 6. `contact::pair`: two primitives that may touch
+//! 7. `contact::geometry`: closest points, intersections, the tree that finds them
+//! 8. `contact::collider`: bodies, with a formula or of triangles
+//! 9. `energy`: formulas over a few vertices, and batches of elements
+//! 10. `model`: what does not change in time
+//! 11. `contact`: finds pairs, responds, certifies, untangles
+//! 12. `solver`: ways to make the sum of the energies small; terms are batches with the solvers' sweeps
+//! 13. `setup`: from a description to a model, its terms and its first state
+//! 14. `output`, `interaction`, `catalog`: measurements, hands, what a scene can name
+//! 15. `simulation`: the handle of a user
+//! 16. `scene`: TOML to a description and back
 
 pub mod math;
 pub mod parallel;
 pub mod parameter;
 
 pub mod mesh;
+pub mod shape;
 pub mod topology;
 
 pub mod description;

@@ -92,6 +92,17 @@ impl Motion {
 }
 
 impl Pose {
+    /// The pose of what has not moved.
+    pub const IDENTITY: Self = Self {
+        rows: [Vec3::new(1.0, 0.0, 0.0), Vec3::new(0.0, 1.0, 0.0), Vec3::new(0.0, 0.0, 1.0)],
+        shift: Vec3::new(0.0, 0.0, 0.0),
+    };
+
+    /// Whether it turns as another does, to the bit.
+    pub fn turns_as(&self, other: &Self) -> bool {
+        self.rows == other.rows
+    }
+
     /// The rows of the 3×4 matrix [R t].
     pub fn to_rows(&self) -> [[f64; 4]; 3] {
         let shift = self.shift.to_array();

@@ -5,6 +5,11 @@
 
 use std::fmt;
 
+/// The largest coordinate, in m: beyond a million an `f32` no longer resolves a cloth.
+const MAX_COORDINATE: f64 = 1e6;
+/// Shortest vector that still has a direction in `f32`.
+const SHORTEST_DIRECTION: f64 = 1e-6;
+
 /// One key that a scene may give.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameter {
@@ -41,6 +46,17 @@ pub enum Kind {
     },
     /// One of a list of words.
     Choice(&'static [&'static str]),
+    /// A point of the world: three coordinates, in m.
+    Point,
+    /// Three numbers, each in `min ..= max`.
+    Vector {
+        /// Smallest allowed component.
+        min: f64,
+        /// Largest allowed component.
+        max: f64,
+    },
+    /// Three numbers that point somewhere; their length does not matter.
+    Direction,
 }
 
 /// A value of a parameter, already inside its range.
@@ -52,6 +68,8 @@ pub enum Setting {
     Integer(i64),
     /// Of [`Kind::Choice`].
     Choice(&'static str),
+    /// Of [`Kind::Point`], [`Kind::Vector`] and [`Kind::Direction`].
+    Vector([f64; 3]),
 }
 
 impl fmt::Display for Setting {
@@ -61,6 +79,7 @@ impl fmt::Display for Setting {
             Self::Number(x) => write!(f, "{x:?}"),
             Self::Integer(i) => write!(f, "{i}"),
             Self::Choice(word) => write!(f, "{word:?}"),
+            Self::Vector(v) => write!(f, "{v:?}"),
         }
     }
 }
@@ -80,11 +99,28 @@ impl fmt::Display for Kind {
                 }
                 Ok(())
             }
+            Self::Point => write!(f, "3 numbers, each from -{MAX_COORDINATE} to {MAX_COORDINATE}"),
+            Self::Vector { min, max } => write!(f, "3 numbers, each from {min} to {max}"),
+            Self::Direction => write!(f, "a direction, at least {SHORTEST_DIRECTION} long"),
         }
     }
 }
 
 impl Kind {
+    /// A coordinate, in m, a speed, in m/s, or an angle, in degrees.
+    pub const BOUNDED: Self = Self::Number { min: -MAX_COORDINATE, max: MAX_COORDINATE };
+    /// An extent, in m, or a factor.
+    pub const EXTENT: Self = Self::Number { min: 1e-6, max: MAX_COORDINATE };
+
+    /// What each of the three components must be, of a kind that has components.
+    pub fn component(&self) -> Option<Self> {
+        match *self {
+            Self::Point | Self::Direction => Some(Self::BOUNDED),
+            Self::Vector { min, max } => Some(Self::Number { min, max }),
+            Self::Number { .. } | Self::Positive | Self::Integer { .. } | Self::Choice(_) => None,
+        }
+    }
+
     /// Whether `value` is allowed.
     pub fn allows(&self, value: Setting) -> bool {
         match (*self, value) {
@@ -92,6 +128,12 @@ impl Kind {
             (Self::Positive, Setting::Number(x)) => x.is_finite() && x > 0.0,
             (Self::Integer { min, max }, Setting::Integer(i)) => i >= min && i <= max,
             (Self::Choice(words), Setting::Choice(word)) => words.contains(&word),
+            (Self::Point | Self::Vector { .. } | Self::Direction, Setting::Vector(v)) => {
+                let is_long = v.iter().map(|x| x * x).sum::<f64>().sqrt() >= SHORTEST_DIRECTION;
+                let component = self.component();
+                let is_inside = |x: f64| component.is_some_and(|kind| kind.allows(Setting::Number(x)));
+                v.into_iter().all(is_inside) && (is_long || *self != Self::Direction)
+            }
             _ => false,
         }
     }
@@ -140,13 +182,41 @@ impl Settings {
         }
     }
 
+    /// Three numbers, if they were given or have a default.
+    pub fn vector(&self, name: &str) -> Option<[f64; 3]> {
+        match self.get(name) {
+            Some(Setting::Vector(v)) => Some(v),
+            _ => None,
+        }
+    }
+
     /// All values in order.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, Setting)> + '_ {
         self.0.iter().copied()
     }
 }
 
-/// A description of one model, solver or fabric for scene files and `muslin models`.
+impl FromIterator<(&'static str, Setting)> for Settings {
+    fn from_iter<I: IntoIterator<Item = (&'static str, Setting)>>(values: I) -> Self {
+        let mut settings = Self::default();
+        values.into_iter().for_each(|(name, value)| settings.set(name, value));
+        settings
+    }
+}
+
+impl From<f64> for Setting {
+    fn from(x: f64) -> Self {
+        Self::Number(x)
+    }
+}
+
+impl From<[f64; 3]> for Setting {
+    fn from(v: [f64; 3]) -> Self {
+        Self::Vector(v)
+    }
+}
+
+/// A description of one model, solver, shape or fabric for scene files and `muslin models`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Entry {
     /// Scene key and file stem.

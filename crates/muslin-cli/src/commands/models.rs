@@ -2,7 +2,7 @@
 
 use muslin::catalog::{self, Pairing};
 use muslin::parameter::Entry;
-use muslin_scenes::listing::{self, COLLIDERS, default_of, families};
+use muslin_scenes::listing::{self, default_of, families};
 
 use crate::args::ModelsArguments;
 use crate::console::say;
@@ -76,12 +76,12 @@ fn pairings() -> Result<(), Failure> {
 
 fn colliders() -> Result<(), Failure> {
     say("Colliders: [[collider]] NAME = { … }, with friction and path beside it")?;
-    for kind in COLLIDERS {
+    for kind in listing::colliders() {
         say(format_args!("\n  {}: {}", kind.name, kind.summary))?;
         let mut table = Table::new(["  key", "unit", "default", "meaning"], &[]);
         for key in kind.keys {
-            let default = key.default.unwrap_or("required");
-            table.row([format!("  {}", key.name), dashed(key.unit), default.to_owned(), key.meaning.to_owned()]);
+            let default = key.default.unwrap_or_else(|| "required".to_owned());
+            table.row([format!("  {}", key.name), dashed(key.unit), default, key.meaning.to_owned()]);
         }
         say(table)?;
     }

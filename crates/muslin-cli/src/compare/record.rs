@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use muslin::parameter::{Setting, Settings};
+use muslin::parameter::Settings;
+use muslin_scenes::listing::setting_to_json;
 use serde::Serialize;
+use serde_json::Value;
 use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
-use serde_json::{Value, json};
 
 use super::summary::{Summary, turnover};
 use super::trial::{Fate, Series, Trial};
@@ -88,12 +89,7 @@ impl Row {
 }
 
 fn settings(settings: &Settings) -> BTreeMap<&'static str, Value> {
-    let value = |setting| match setting {
-        Setting::Number(number) => json!(number),
-        Setting::Integer(number) => json!(number),
-        Setting::Choice(word) => json!(word),
-    };
-    settings.iter().map(|(key, setting)| (key, value(setting))).collect()
+    settings.iter().map(|(key, setting)| (key, setting_to_json(setting))).collect()
 }
 
 impl Record {

@@ -14,6 +14,7 @@ use muslin_render::{Bounds, Cloth, Picture, Renderer, Solid, cloth_color};
 use super::folder::{Folder, PREVIEW, REFUSED};
 use super::lock::Lock;
 use super::preview::{self, PreviewError};
+use super::surfaces::Surface;
 use crate::args::{Preview, RunArguments};
 use crate::failure::Failure;
 use crate::mesh_files::MeshFiles;
@@ -76,8 +77,8 @@ fn picture(scene: &Scene, start: &BadStart) -> Result<Picture, PreviewError> {
         .collect();
     let mut bounds = Bounds::default();
     cloths.iter().chain(&bodies).for_each(|positions| bounds.include_positions(positions));
-    let solids: Vec<Solid<'_>> =
-        model.colliders.iter().map(|c| preview::solid(&c.solid.posed(&c.motion.pose(0.0)))).collect();
+    let surfaces = Surface::of_model(model);
+    let solids: Vec<Solid<'_>> = surfaces.iter().map(Surface::solid).collect();
     solids.iter().for_each(|solid| bounds.include_solid(solid));
 
     let colored =

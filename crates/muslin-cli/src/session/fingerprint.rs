@@ -3,7 +3,7 @@
 //! A resumed run must give the bits of one that was never stopped. So everything that decides about the motion must be
 //! the same: scene, meshes and version. What only decides how long it is or how it is shown may change.
 
-use muslin::scene::{ColliderShape, Scene, Shape, View};
+use muslin::scene::{ClothShape, ColliderShape, Scene, View};
 use muslin::state::fnv1a;
 use toml::Value;
 
@@ -19,7 +19,7 @@ pub(crate) fn fingerprint(scene: &Scene, meshes: &MeshFiles) -> u64 {
     let mut moving = Scene { duration: 1.0, view, ..scene.clone() };
     let mut shown = env!("CARGO_PKG_VERSION").as_bytes().to_vec();
     for cloth in &mut moving.cloths {
-        if let Shape::Mesh { file } = &mut cloth.shape {
+        if let ClothShape::Mesh { file } = &mut cloth.shape {
             // Its content counts, not its place.
             shown.extend(fnv1a(meshes.content(file).iter().copied()).to_le_bytes());
             file.clear();

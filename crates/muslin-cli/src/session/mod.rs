@@ -24,6 +24,7 @@ pub(crate) mod report;
 mod reserve;
 mod rest;
 mod resume;
+mod surfaces;
 
 use std::time::{Duration, Instant};
 

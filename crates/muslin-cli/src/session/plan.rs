@@ -5,7 +5,7 @@ use std::mem;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use muslin::scene::{Cloth, Collider, ColliderShape, Scene, Shape, parse};
+use muslin::scene::{Cloth, ClothShape, Collider, ColliderShape, Scene, parse};
 use muslin::{SetupError, Simulation};
 use muslin_io::{FORMATS, Format, file_stem};
 
@@ -98,7 +98,7 @@ fn formats(names: &[String]) -> Vec<&'static Format> {
 fn bring_along(scene: &mut Scene, meshes: &MeshFiles) -> Vec<(String, Vec<u8>)> {
     let mut inputs = Vec::new();
     for cloth in &mut scene.cloths {
-        if let Shape::Mesh { file } = &mut cloth.shape {
+        if let ClothShape::Mesh { file } = &mut cloth.shape {
             let name = input_name(&cloth.name);
             inputs.push((name.clone(), meshes.content(file).to_vec()));
             *file = name;
@@ -133,7 +133,7 @@ fn frames_name(owner: &str) -> String {
 pub(crate) fn sources(scene: &Scene) -> Vec<(&str, String)> {
     let mut sources = Vec::new();
     for cloth in &scene.cloths {
-        if let Shape::Mesh { file } = &cloth.shape {
+        if let ClothShape::Mesh { file } = &cloth.shape {
             sources.push((file.as_str(), input_name(&cloth.name)));
         }
     }

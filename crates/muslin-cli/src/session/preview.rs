@@ -6,8 +6,6 @@
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-use muslin::contact;
-use muslin::math::Vec3;
 use muslin::mesh::Mesh;
 use muslin::model::{Body, Model};
 use muslin::scene::View;
@@ -21,6 +19,7 @@ use super::folder;
 use super::interrupt::Interrupt;
 use super::plan::Plan;
 use super::progress::Progress;
+use super::surfaces::Surface;
 use crate::args::Preview;
 
 /// Frames a second above which the film leaves some out, and its longest and shortest side, at most.
@@ -168,6 +167,8 @@ struct Stage<'a> {
     cloths: Vec<Sheet<'a>>,
     /// The vertices of the meshes among the colliders in the frame that was placed last.
     bodies: Vec<Vec<[f32; 3]>>,
+    /// The other colliders.
+    surfaces: Vec<Surface<'a>>,
     frame_count: usize,
     frame_time: f64,
     view: View,
@@ -202,13 +203,14 @@ impl<'a> Stage<'a> {
             frame_count: cloths.iter().map(|sheet| sheet.frames.frame_count()).min().unwrap_or(0),
             cloths,
             bodies: Vec::new(),
+            surfaces: Surface::of_model(model),
             frame_time: plan.scene.frame_time(),
             view: plan.scene.view,
             bounds: Bounds::default(),
             ground: None,
         };
         stage.look()?;
-        stage.ground = ground(&plan.scene.view, &stage.bounds, &stage.solids(0));
+        stage.ground = ground(&plan.scene.view, &stage.bounds, &stage.solids());
         Ok(stage)
     }
 
@@ -227,12 +229,12 @@ impl<'a> Stage<'a> {
         }
         self.place_bodies(frame);
         let mut bounds = self.bounds;
-        self.solids(frame).iter().for_each(|solid| bounds.include_solid(solid));
+        self.solids().iter().for_each(|solid| bounds.include_solid(solid));
         self.bounds = bounds;
         Ok(())
     }
 
-    /// Puts the meshes among the colliders where they are in a frame.
+    /// Puts the colliders where they are in a frame.
     fn place_bodies(&mut self, frame: usize) {
         let time = self.time(frame);
         let place = |body: &Body| {
@@ -241,19 +243,18 @@ impl<'a> Stage<'a> {
             positions.iter().map(|x| x.cast::<f32>().to_array()).collect()
         };
         self.bodies = self.model.bodies.iter().map(place).collect();
+        self.surfaces.iter_mut().for_each(|surface| surface.place(time));
     }
 
     fn time(&self, frame: usize) -> f64 {
         frame as f64 * self.frame_time
     }
 
-    /// The colliders in a frame for which [`place_bodies`](Self::place_bodies) was called.
-    fn solids(&self, frame: usize) -> Vec<Solid<'_>> {
-        let time = self.time(frame);
-        let posed = |c: &contact::Collider| solid(&c.solid.posed(&c.motion.pose(time)));
+    /// The colliders in the frame for which [`place_bodies`](Self::place_bodies) was called last.
+    fn solids(&self) -> Vec<Solid<'_>> {
         let meshes = self.bodies.iter().zip(&self.model.bodies);
         let meshes = meshes.map(|(positions, body)| Solid::Mesh { positions, triangles: &body.mesh.triangles });
-        self.model.colliders.iter().map(posed).chain(meshes).collect()
+        self.surfaces.iter().map(Surface::solid).chain(meshes).collect()
     }
 
     fn draw<'r>(&mut self, frame: usize, renderer: &'r mut Renderer) -> Result<&'r Picture, PreviewError> {
@@ -263,7 +264,7 @@ impl<'a> Stage<'a> {
         self.place_bodies(frame);
         let scene = muslin_render::Scene {
             cloths: self.cloths.iter().map(Sheet::cloth).collect(),
-            solids: self.solids(frame),
+            solids: self.solids(),
             ground: self.ground,
             camera: Some(camera(&self.view, &self.bounds, renderer.aspect())),
             ..muslin_render::Scene::default()
@@ -303,23 +304,6 @@ fn corners(mesh: &Mesh) -> Option<Vec<[[f32; 2]; 3]>> {
     let uv = mesh.uv.as_ref()?;
     let coordinate = |index: u32| uv.coordinates[index as usize].map(|c| c as f32);
     Some(uv.triangles.iter().map(|triangle| triangle.map(coordinate)).collect())
-}
-
-/// A collider as it is drawn.
-pub(super) fn solid(solid: &contact::Solid) -> Solid<'static> {
-    match *solid {
-        contact::Solid::Plane { point, normal } => Solid::Plane { point: point.to_array(), normal: normal.to_array() },
-        contact::Solid::Sphere { center, radius } => Solid::Sphere { center: center.to_array(), radius },
-        contact::Solid::Capsule { a, axis, radius } => {
-            Solid::Capsule { a: a.to_array(), b: (a + axis).to_array(), radius }
-        }
-        contact::Solid::Box { center, axes, half } => {
-            // The axes of the body are the columns of the matrix that takes the body to the world.
-            let columns = axes.map(Vec3::to_array);
-            let rotation = std::array::from_fn(|row| std::array::from_fn(|column| columns[column][row]));
-            Solid::Box { center: center.to_array(), half: half.to_array(), rotation }
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,9 @@
 //! Framing.
 
+use muslin::contact::Capsule;
 use muslin_render::{Bounds, Camera, Solid};
+
+use crate::surfaces::Surface;
 use proptest::prelude::*;
 
 /// A point in the picture, −1 to 1 both ways, and its distance along the view.
@@ -74,6 +77,7 @@ fn bounds_hold_what_they_were_shown() {
     bounds.include([f64::NAN, 0.0, 0.0]);
     assert!(bounds.is_empty(), "nothing finite was included");
     bounds.include_positions(&[[1.0, 2.0, 3.0], [f32::INFINITY, 0.0, 0.0]]);
-    bounds.include_solid(&Solid::Capsule { a: [0.0; 3], b: [0.0, 1.0, 0.0], radius: 0.5 });
+    let capsule = Surface::of(&Capsule { a: [0.0; 3], b: [0.0, 1.0, 0.0], radius: 0.5 });
+    bounds.include_solid(&capsule.solid());
     assert_eq!((bounds.min, bounds.max), ([-0.5, -0.5, -0.5], [1.0, 2.0, 3.0]));
 }

@@ -4,6 +4,7 @@ mod camera;
 mod files;
 mod pictures;
 mod robustness;
+mod surfaces;
 
 use muslin_render::{Camera, Picture};
 

@@ -1,6 +1,9 @@
 //! What pictures show.
 
+use muslin::contact::{Capsule, Sphere};
 use muslin_render::{Camera, Cloth, Picture, Renderer, Scene, Solid};
+
+use crate::surfaces::Surface;
 
 use crate::{SQUARE, SQUARE_TRIANGLES, brightness, difference, front_camera};
 
@@ -40,7 +43,8 @@ fn the_sides_of_a_cloth_have_different_tones() {
 #[test]
 fn a_ball_has_a_round_outline_of_the_right_size() {
     let camera = front_camera(8.0);
-    let scene = Scene { solids: vec![Solid::Sphere { center: [0.0; 3], radius: 1.0 }], ..empty(camera) };
+    let ball = Surface::of(&Sphere { center: [0.0; 3], radius: 1.0 });
+    let scene = Scene { solids: vec![ball.solid()], ..empty(camera) };
     let (size, samples) = (400, 4);
     let (picture, background) = (draw(&scene, size, size, samples), draw(&empty(camera), size, size, samples));
     let covered = difference(&picture, &background) as f64;
@@ -55,7 +59,8 @@ fn a_ball_has_a_round_outline_of_the_right_size() {
 fn a_shadow_darkens_the_ground() {
     let camera = Camera { eye: [0.0, 4.0, 5.0], target: [0.0; 3], up: [0.0, 1.0, 0.0], fov_degrees: 40.0 };
     let ground = Scene { ground: Some(-0.5), ..empty(camera) };
-    let scene = Scene { solids: vec![Solid::Sphere { center: [0.0, 0.5, 0.0], radius: 0.5 }], ..ground.clone() };
+    let ball = Surface::of(&Sphere { center: [0.0, 0.5, 0.0], radius: 0.5 });
+    let scene = Scene { solids: vec![ball.solid()], ..ground.clone() };
     let (lit, shaded) = (draw(&ground, 160, 120, 2), draw(&scene, 160, 120, 2));
     // The ball is 0.5 above the ground, the light comes along (−0.62, 1, 0.42): its shadow is to the right and behind
     // it.
@@ -74,7 +79,8 @@ fn a_shadow_darkens_the_ground() {
 
 #[test]
 fn a_plane_below_everything_is_the_ground() {
-    let ball = Solid::Sphere { center: [0.0, 0.5, 0.0], radius: 0.5 };
+    let ball = Surface::of(&Sphere { center: [0.0, 0.5, 0.0], radius: 0.5 });
+    let ball = ball.solid();
     let given = Scene { ground: Some(0.0), solids: vec![ball], ..Scene::default() };
     let plane = Solid::Plane { point: [3.0, 0.0, 2.0], normal: [0.0, 2.0, 0.0] };
     let found = Scene { solids: vec![ball, plane], ..Scene::default() };
@@ -121,12 +127,11 @@ fn what_is_near_hides_what_is_behind() {
 
 #[test]
 fn a_picture_does_not_depend_on_the_number_of_threads() {
+    let ball = Surface::of(&Sphere { center: [0.3, 0.2, 0.4], radius: 0.5 });
+    let pill = Surface::of(&Capsule { a: [-1.0, 0.0, 0.5], b: [0.0, -0.5, 1.0], radius: 0.2 });
     let scene = Scene {
         cloths: vec![Cloth::new(&SQUARE, &SQUARE_TRIANGLES)],
-        solids: vec![
-            Solid::Sphere { center: [0.3, 0.2, 0.4], radius: 0.5 },
-            Solid::Capsule { a: [-1.0, 0.0, 0.5], b: [0.0, -0.5, 1.0], radius: 0.2 },
-        ],
+        solids: vec![ball.solid(), pill.solid()],
         ground: Some(-1.2),
         ..Scene::default()
     };
@@ -142,7 +147,8 @@ fn a_picture_does_not_depend_on_the_number_of_threads() {
 #[test]
 fn a_renderer_forgets_the_picture_before() {
     let scene = Scene { cloths: vec![Cloth::new(&SQUARE, &SQUARE_TRIANGLES)], ground: Some(-2.0), ..Scene::default() };
-    let other = Scene { solids: vec![Solid::Sphere { center: [0.0; 3], radius: 1.0 }], ..Scene::default() };
+    let ball = Surface::of(&Sphere { center: [0.0; 3], radius: 1.0 });
+    let other = Scene { solids: vec![ball.solid()], ..Scene::default() };
     let mut renderer = Renderer::new(96, 64, 2).expect("a size that fits");
     let first = renderer.render(&scene).expect("a scene that is sound").clone();
     renderer.render(&other).expect("a scene that is sound");

@@ -1,6 +1,9 @@
 //! Nothing panics, whatever is asked for.
 
+use muslin::contact::Sphere;
 use muslin_render::{Camera, Cloth, Light, RenderError, Renderer, Scene, Solid};
+
+use crate::surfaces::Surface;
 
 use crate::{SQUARE, SQUARE_TRIANGLES, front_camera};
 
@@ -36,11 +39,11 @@ fn strange_solids_lights_and_grounds_do_not_panic() {
     let identity = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
     for a in STRANGE {
         for b in STRANGE {
+            let ball = Surface::of(&Sphere { center: [b; 3], radius: a });
+            let bent = SQUARE.map(|p| [p[0] * a as f32, p[1], p[2] + b as f32]);
             let solids = vec![
-                Solid::Sphere { center: [b; 3], radius: a },
-                Solid::Capsule { a: [0.0; 3], b: [b, 0.0, 0.0], radius: a },
-                Solid::Box { center: [0.0; 3], half: [a, b, 1.0], rotation: identity },
-                Solid::Box { center: [0.0; 3], half: [1.0; 3], rotation: [[a; 3], [b; 3], [0.0; 3]] },
+                ball.solid(),
+                Solid::Surface { positions: &bent, normals: &bent, triangles: &SQUARE_TRIANGLES },
                 Solid::Plane { point: [a, b, 0.0], normal: [0.1, b, a] },
                 Solid::Mesh { positions: &SQUARE, triangles: &SQUARE_TRIANGLES },
             ];
@@ -80,7 +83,8 @@ fn strange_cameras_are_errors_or_empty_pictures() {
 fn a_camera_inside_of_things_sees_them() {
     let mut renderer = tiny();
     let cloth = Cloth::new(&SQUARE, &SQUARE_TRIANGLES);
-    let ball = Solid::Sphere { center: [0.0; 3], radius: 1.0 };
+    let ball = Surface::of(&Sphere { center: [0.0; 3], radius: 1.0 });
+    let ball = ball.solid();
     for (eye, target) in
         [([0.0; 3], [0.0, 0.0, -1.0]), ([0.0, -3.0, 0.0], [0.0, 0.0, 0.0]), ([0.0, 0.0, 1e-4], [0.5; 3])]
     {

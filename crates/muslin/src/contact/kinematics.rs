@@ -1,6 +1,6 @@
 //! Kinematics: where pins and colliders are in each substep of a frame.
 
-use crate::contact::Solid;
+use crate::contact::collider::Solid;
 use crate::contact::response::penalty::Touch;
 use crate::math::Vec3;
 use crate::model::Model;
@@ -84,7 +84,7 @@ impl Kinematics {
 }
 
 /// A collider during one substep.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct ColliderOverSubstep {
     before: Solid,
     pub(crate) after: Solid,

@@ -48,7 +48,7 @@ pub use broad_phase::{Asked, BroadPhase, Leave};
 pub use certificate::truncation::Truncation;
 pub use certificate::{Breach, Held, certify, is_certified};
 pub(crate) use certificate::{extent, rounding};
-pub use collider::{Collider, Probe, Solid};
+pub use collider::*;
 pub(crate) use geometry::axis_gaps::is_beyond;
 pub use geometry::closest_points::{Closest, point_triangle, segment_segment};
 pub use geometry::surface::Surface;

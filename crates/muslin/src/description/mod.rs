@@ -5,12 +5,15 @@
 
 mod problem;
 
+use std::sync::Arc;
+
 pub(crate) use problem::Problems;
 pub use problem::{LoadFrames, LoadMesh, Problem};
 
 use crate::material::fabric::Fabric;
 use crate::mesh::Diagonals;
 use crate::parameter::{Entry, Settings};
+use crate::shape::Shape;
 
 /// A whole scene.
 #[derive(Clone, Debug, PartialEq)]
@@ -104,7 +107,7 @@ pub struct Cloth {
     /// Names its result files; distinct from every other cloth's, also when case is ignored.
     pub name: String,
     /// Its rest shape.
-    pub shape: Shape,
+    pub shape: ClothShape,
     /// Whether defects of the mesh are repaired rather than refused.
     pub repair: bool,
     /// Displacement after scaling and rotating, in m.
@@ -125,7 +128,7 @@ pub struct Cloth {
 
 /// The rest shape of a cloth.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Shape {
+pub enum ClothShape {
     /// A rectangle in the xz plane, centred on the origin, its normal along +y.
     Grid {
         /// Extent along x and z, in m.
@@ -282,40 +285,32 @@ pub struct Collider {
 /// The shape of a [`Collider`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum ColliderShape {
-    /// Half space below a plane.
-    Plane {
-        /// A point of the plane, in m.
-        point: [f64; 3],
-        /// Points out of the body: not zero, not necessarily of unit length.
-        normal: [f64; 3],
-    },
-    /// Ball.
-    Sphere {
-        /// Centre, in m.
-        center: [f64; 3],
-        /// Radius, in m.
-        radius: f64,
-    },
-    /// Everything within a distance of a segment.
-    Capsule {
-        /// One end of the segment, in m.
-        a: [f64; 3],
-        /// The other end, in m.
-        b: [f64; 3],
-        /// The distance, in m.
-        radius: f64,
-    },
-    /// Box.
-    Box {
-        /// Centre, in m.
-        center: [f64; 3],
-        /// Full extents along its own axes, in m.
-        size: [f64; 3],
-        /// Degrees about x, then y, then z.
-        rotate: [f64; 3],
-    },
+    /// A shape of the library, with all its settings.
+    Solid(Choice),
+    /// A shape from outside the library; scene files cannot say it.
+    Custom(CustomShape),
     /// The triangles of a mesh file: a surface that is touched from both sides, closed or not.
     Mesh(BodyMesh),
+}
+
+impl ColliderShape {
+    /// Any shape: one of the library by its settings, another as it is.
+    pub fn new(shape: impl Shape + 'static) -> Self {
+        match shape.described() {
+            Some((entry, settings)) => Self::Solid(Choice { entry, settings }),
+            None => Self::Custom(CustomShape(Arc::new(shape))),
+        }
+    }
+}
+
+/// A shape from outside the library. Two are equal if they are the same one.
+#[derive(Clone, Debug)]
+pub struct CustomShape(pub Arc<dyn Shape>);
+
+impl PartialEq for CustomShape {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
 }
 
 /// A mesh as the shape of a collider.

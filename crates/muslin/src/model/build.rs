@@ -5,7 +5,7 @@ use crate::contact::collider::mesh as collider_mesh;
 use crate::contact::collider::mesh::Body;
 use crate::contact::geometry::surface::Surface;
 use crate::description;
-use crate::description::{Choice, LoadFrames, LoadMesh, Material, Problem, Problems, Scene, Shape};
+use crate::description::{Choice, ClothShape, LoadFrames, LoadMesh, Material, Problem, Problems, Scene};
 use crate::energy;
 use crate::energy::stretch::shape_matching;
 use crate::energy::stretch::shape_matching::Matching;
@@ -154,7 +154,7 @@ impl Model {
     pub(crate) fn find_contact_edges(&mut self) {
         let longest = self.edges.iter().map(|&(_, rest)| rest).fold(0.0, f64::max);
         for collider in &mut self.colliders {
-            collider.is_fine = collider.solid.finest_radius() < FINE * longest;
+            collider.is_fine = collider.shape.smallest_radius() < FINE * longest;
         }
         if self.colliders.iter().any(|collider| collider.is_fine) {
             let stencils: Vec<[u32; 2]> = self.edges.iter().map(|&(stencil, _)| stencil).collect();
@@ -226,13 +226,13 @@ fn rest_mesh(
     problems: &mut Problems,
 ) -> Option<Mesh> {
     let (mesh, key) = match &cloth.shape {
-        Shape::Grid { size, cells, diagonals } => {
+        ClothShape::Grid { size, cells, diagonals } => {
             (Mesh::grid(*size, *cells, *diagonals).map_err(|e| e.to_string()), "grid")
         }
-        Shape::Tube { radius, height, cells } => {
+        ClothShape::Tube { radius, height, cells } => {
             (Mesh::tube(*radius, *height, *cells).map_err(|e| e.to_string()), "tube")
         }
-        Shape::Mesh { file } => (load(file), "mesh"),
+        ClothShape::Mesh { file } => (load(file), "mesh"),
     };
     let place = format!("{place}.{key}");
     let mut mesh = mesh.map_err(|message| problems.error(&place, message)).ok()?;

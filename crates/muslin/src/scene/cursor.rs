@@ -72,7 +72,7 @@ impl<'n, 'r> Table<'n, 'r> {
     }
 
     /// Those of `keys` that are given, in the order in which they are written.
-    pub(super) fn given(&self, keys: &'static [&'static str]) -> Vec<&'static str> {
+    pub(super) fn given(&self, keys: &[&'static str]) -> Vec<&'static str> {
         let known = |field: &Field| keys.iter().copied().find(|key| *key == field.key);
         self.fields.iter().filter_map(known).collect()
     }
@@ -137,7 +137,7 @@ impl<'n> Item<'n, '_> {
     pub(super) fn number(self, kind: Kind) -> Option<f64> {
         match self.setting(kind)? {
             Setting::Number(x) => Some(x),
-            Setting::Integer(_) | Setting::Choice(_) => None,
+            Setting::Integer(_) | Setting::Choice(_) | Setting::Vector(_) => None,
         }
     }
 
@@ -146,12 +146,19 @@ impl<'n> Item<'n, '_> {
         let kind = Kind::Integer { min: i64::from(min), max: i64::from(max) };
         match self.setting(kind)? {
             Setting::Integer(i) => u32::try_from(i).ok(),
-            Setting::Number(_) | Setting::Choice(_) => None,
+            Setting::Number(_) | Setting::Choice(_) | Setting::Vector(_) => None,
         }
     }
 
     /// A value of a catalogued parameter.
     pub(super) fn setting(self, kind: Kind) -> Option<Setting> {
+        if let Some(component) = kind.component() {
+            let is_allowed = |v: [f64; 3]| match kind.allows(v.into()) {
+                true => Ok(v.into()),
+                false => Err(format!("must be {kind}, got {v:?}")),
+            };
+            return self.refine(|v| v.vector(component), is_allowed);
+        }
         let setting = match (&self.node.value, kind) {
             (Value::Float(x), Kind::Number { .. } | Kind::Positive) => Some(Setting::Number(*x)),
             (Value::Integer(i), Kind::Number { .. } | Kind::Positive) => Some(Setting::Number(*i as f64)),
@@ -169,7 +176,7 @@ impl<'n> Item<'n, '_> {
     pub(super) fn word<W: Word>(self) -> Option<W> {
         match self.setting(Kind::Choice(W::WORDS))? {
             Setting::Choice(word) => W::from_word(word),
-            Setting::Number(_) | Setting::Integer(_) => None,
+            Setting::Number(_) | Setting::Integer(_) | Setting::Vector(_) => None,
         }
     }
 
@@ -190,6 +197,14 @@ impl<'n> Item<'n, '_> {
     /// A fixed number of numbers.
     pub(super) fn vector<const N: usize>(self, kind: Kind) -> Option<[f64; N]> {
         self.array("numbers", |item| item.number(kind))
+    }
+
+    /// A vector that points somewhere.
+    pub(super) fn direction(self) -> Option<[f64; 3]> {
+        match self.setting(Kind::Direction)? {
+            Setting::Vector(v) => Some(v),
+            Setting::Number(_) | Setting::Integer(_) | Setting::Choice(_) => None,
+        }
     }
 
     /// A fixed number of whole numbers.

@@ -5,8 +5,8 @@
 use std::fmt::{self, Write};
 
 use crate::description::{
-    BodyFrames, BodyMesh, Choice, Cloth, Collider, ColliderShape, Material, Path, Pin, Scene, Selection, Shape, View,
-    Waypoint,
+    BodyFrames, BodyMesh, Choice, Cloth, ClothShape, Collider, ColliderShape, Material, Path, Pin, Scene, Selection,
+    View, Waypoint,
 };
 use crate::scene::words::Word;
 
@@ -71,16 +71,16 @@ fn cloth(out: &mut String, cloth: &Cloth) -> fmt::Result {
     cloth.pins.iter().try_for_each(|p| pin(out, p))
 }
 
-fn shape(out: &mut String, shape: &Shape) -> fmt::Result {
+fn shape(out: &mut String, shape: &ClothShape) -> fmt::Result {
     match shape {
-        Shape::Grid { size, cells, diagonals } => {
+        ClothShape::Grid { size, cells, diagonals } => {
             let diagonals = diagonals.word();
             writeln!(out, "grid = {{ size = {size:?}, cells = {cells:?}, diagonals = \"{diagonals}\" }}")
         }
-        Shape::Tube { radius, height, cells } => {
+        ClothShape::Tube { radius, height, cells } => {
             writeln!(out, "tube = {{ radius = {radius:?}, height = {height:?}, cells = {cells:?} }}")
         }
-        Shape::Mesh { file } => writeln!(out, "mesh = {}", Quoted(file)),
+        ClothShape::Mesh { file } => writeln!(out, "mesh = {}", Quoted(file)),
     }
 }
 
@@ -119,18 +119,11 @@ fn pin(out: &mut String, pin: &Pin) -> fmt::Result {
 fn collider(out: &mut String, collider: &Collider) -> fmt::Result {
     writeln!(out, "\n[[collider]]\nname = {}", Quoted(&collider.name))?;
     match &collider.shape {
-        ColliderShape::Plane { point, normal } => {
-            writeln!(out, "plane = {{ point = {point:?}, normal = {normal:?} }}")?;
+        ColliderShape::Solid(Choice { entry, settings }) => {
+            let settings: Vec<String> = settings.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+            writeln!(out, "{} = {{ {} }}", entry.name, settings.join(", "))?;
         }
-        ColliderShape::Sphere { center, radius } => {
-            writeln!(out, "sphere = {{ center = {center:?}, radius = {radius:?} }}")?;
-        }
-        ColliderShape::Capsule { a, b, radius } => {
-            writeln!(out, "capsule = {{ a = {a:?}, b = {b:?}, radius = {radius:?} }}")?;
-        }
-        ColliderShape::Box { center, size, rotate } => {
-            writeln!(out, "box = {{ center = {center:?}, size = {size:?}, rotate = {rotate:?} }}")?;
-        }
+        ColliderShape::Custom(_) => writeln!(out, "# a shape of the program, which no scene file can say")?,
         ColliderShape::Mesh(BodyMesh { file, frames, translate, rotate, scale }) => {
             write!(out, "mesh = {{ file = {}", Quoted(file))?;
             if let Some(BodyFrames { file, fps }) = frames {

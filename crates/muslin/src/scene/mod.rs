@@ -34,8 +34,8 @@ mod suggest;
 mod words;
 
 pub use crate::description::{
-    BodyFrames, BodyMesh, Choice, Cloth, Collider, ColliderShape, Contact, Ease, Material, Path, Pin, Scene, Select,
-    Selection, Shape, Start, View, Waypoint, Wind,
+    BodyFrames, BodyMesh, Choice, Cloth, ClothShape, Collider, ColliderShape, Contact, CustomShape, Ease, Material,
+    Path, Pin, Scene, Select, Selection, Start, View, Waypoint, Wind,
 };
 pub use crate::mesh::Severity;
 pub use decode::{MAX_DURATION, MAX_FRAMES};

@@ -115,7 +115,7 @@ pub struct Member {
 
 /// What of a cluster depends on the weights alone.
 #[derive(Clone, Copy, Debug)]
-struct Shape {
+struct MatchedShape {
     /// 1/Σw, or zero.
     inverse_weight: f64,
     /// c₀, in m.
@@ -169,7 +169,7 @@ pub struct Clusters {
     /// Of each cluster the place of its first member; one more than there are clusters.
     starts: Vec<usize>,
     members: Vec<Member>,
-    shapes: Vec<Shape>,
+    shapes: Vec<MatchedShape>,
 }
 
 impl Clusters {
@@ -194,7 +194,7 @@ impl Clusters {
             }));
             self.starts.push(self.members.len());
             let (center, moments, inverse) = (Vec3::ZERO, Mat3::ZERO, Mat3::ZERO);
-            self.shapes.push(Shape { inverse_weight: 0.0, center, moments, inverse });
+            self.shapes.push(MatchedShape { inverse_weight: 0.0, center, moments, inverse });
         }
     }
 
@@ -214,7 +214,7 @@ impl Clusters {
                 let q = m.rest - center;
                 sum + Mat3::outer(q, q * m.weight)
             });
-            *shape = Shape { inverse_weight, center, moments, inverse: pseudo_inverse(&moments) };
+            *shape = MatchedShape { inverse_weight, center, moments, inverse: pseudo_inverse(&moments) };
         }
     }
 

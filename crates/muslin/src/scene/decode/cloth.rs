@@ -1,7 +1,7 @@
 //! `[[cloth]]`: shape, placement, material and pins.
 
 use crate::catalog;
-use crate::description::{Cloth, Material, Pin, Selection, Shape};
+use crate::description::{Cloth, ClothShape, Material, Pin, Selection};
 use crate::material::fabric::Fabric;
 use crate::mesh::Diagonals;
 use crate::parameter::{Entry, Kind};
@@ -66,7 +66,7 @@ fn refuse_taken_name(t: &mut Table<'_, '_>, name: &str, names: &mut Vec<String>)
     names.push(folded);
 }
 
-fn shape(t: &mut Table<'_, '_>) -> Option<Shape> {
+fn shape(t: &mut Table<'_, '_>) -> Option<ClothShape> {
     let grid = t.get("grid").and_then(|v| v.table(grid));
     let tube = t.get("tube").and_then(|v| v.table(tube));
     let mesh = t.get("mesh").and_then(mesh);
@@ -74,18 +74,18 @@ fn shape(t: &mut Table<'_, '_>) -> Option<Shape> {
     grid.or(tube).or(mesh)
 }
 
-fn grid(t: &mut Table<'_, '_>) -> Option<Shape> {
+fn grid(t: &mut Table<'_, '_>) -> Option<ClothShape> {
     let size = t.need("size", "[1.0, 1.0]").and_then(|v| v.vector(EXTENT));
     let cells = t.need("cells", "[32, 32]").and_then(|v| v.integers(1, MOST_CELLS));
     let diagonals = t.get("diagonals").and_then(Item::word).unwrap_or(Diagonals::Alternating);
-    Some(Shape::Grid { size: size?, cells: cells?, diagonals })
+    Some(ClothShape::Grid { size: size?, cells: cells?, diagonals })
 }
 
-fn tube(t: &mut Table<'_, '_>) -> Option<Shape> {
+fn tube(t: &mut Table<'_, '_>) -> Option<ClothShape> {
     let radius = t.need("radius", "0.2").and_then(|v| v.number(EXTENT));
     let height = t.need("height", "1.0").and_then(|v| v.number(EXTENT));
     let cells = t.need("cells", "[48, 32]").and_then(|v| v.refine(|v| v.integers(1, MOST_CELLS), closed));
-    Some(Shape::Tube { radius: radius?, height: height?, cells: cells? })
+    Some(ClothShape::Tube { radius: radius?, height: height?, cells: cells? })
 }
 
 fn closed(cells: [u32; 2]) -> Result<[u32; 2], String> {
@@ -97,10 +97,10 @@ fn closed(cells: [u32; 2]) -> Result<[u32; 2], String> {
     }
 }
 
-fn mesh(item: Item<'_, '_>) -> Option<Shape> {
+fn mesh(item: Item<'_, '_>) -> Option<ClothShape> {
     let named = |file: &str| match file {
         "" => Err("must name a file, got an empty string".to_owned()),
-        _ => Ok(Shape::Mesh { file: file.to_owned() }),
+        _ => Ok(ClothShape::Mesh { file: file.to_owned() }),
     };
     item.refine(|v| v.text(), named)
 }

@@ -1,12 +1,14 @@
 //! `[[collider]]`.
 
-use crate::description::{BodyFrames, BodyMesh, Cloth, Collider, ColliderShape};
-use crate::parameter::Kind;
+use crate::contact::{SHAPES, ShapeFlaw, ShapeKind};
+use crate::description::{BodyFrames, BodyMesh, Choice, Cloth, Collider, ColliderShape};
+use crate::parameter::{Kind, Settings};
 use crate::scene::cursor::{Item, Table};
 
-use crate::scene::decode::{BOUNDED, EXTENT, NOT_NEGATIVE, direction, motion, name, one_key};
+use crate::scene::decode::{BOUNDED, EXTENT, NOT_NEGATIVE, motion, name, one_key};
 
-const SHAPES: &[&str] = &["plane", "sphere", "capsule", "box", "mesh"];
+/// The shape that is no solid.
+const MESH: &str = "mesh";
 
 /// What colliders take from the rest of the scene.
 pub(super) struct Around<'a> {
@@ -59,40 +61,40 @@ fn refuse_taken_name(t: &mut Table<'_, '_>, index: usize, name: &str, names: &mu
     names.push((folded, format!("collider[{index}]")));
 }
 
+/// Reads whatever shapes are given, so that all their mistakes are reported; one of them must be.
 fn shape(t: &mut Table<'_, '_>, fps: f64) -> Option<ColliderShape> {
-    let plane = t.get("plane").and_then(|v| v.table(plane));
-    let sphere = t.get("sphere").and_then(|v| v.table(sphere));
-    let capsule = t.get("capsule").and_then(|v| v.table(capsule));
-    let cuboid = t.get("box").and_then(|v| v.table(cuboid));
-    let mesh = t.get("mesh").and_then(|v| v.table(|t| mesh(t, fps)));
-    one_key(t, SHAPES, "a collider needs one shape: plane, sphere, capsule, box or mesh")?;
-    plane.or(sphere).or(capsule).or(cuboid).or(mesh)
+    let mut shape = None;
+    for kind in SHAPES {
+        let read = t.get(kind.entry.name).and_then(|v| v.table(|t| solid(t, kind)));
+        shape = shape.or(read);
+    }
+    let mesh = t.get(MESH).and_then(|v| v.table(|t| mesh(t, fps)));
+    let mut names: Vec<&'static str> = SHAPES.iter().map(|kind| kind.entry.name).collect();
+    let none = format!("a collider needs one shape: {} or {MESH}", names.join(", "));
+    names.push(MESH);
+    one_key(t, &names, &none)?;
+    shape.or(mesh)
 }
 
-fn plane(t: &mut Table<'_, '_>) -> Option<ColliderShape> {
-    let point = t.need("point", "[0.0, 0.0, 0.0]").and_then(|v| v.vector(BOUNDED));
-    let normal = t.need("normal", "[0.0, 1.0, 0.0]").and_then(direction);
-    Some(ColliderShape::Plane { point: point?, normal: normal? })
-}
-
-fn sphere(t: &mut Table<'_, '_>) -> Option<ColliderShape> {
-    let center = t.need("center", "[0.0, 0.5, 0.0]").and_then(|v| v.vector(BOUNDED));
-    let radius = t.need("radius", "0.25").and_then(|v| v.number(EXTENT));
-    Some(ColliderShape::Sphere { center: center?, radius: radius? })
-}
-
-fn capsule(t: &mut Table<'_, '_>) -> Option<ColliderShape> {
-    let a = t.need("a", "[0.0, 0.0, 0.0]").and_then(|v| v.vector(BOUNDED));
-    let b = t.need("b", "[0.0, 1.0, 0.0]").and_then(|v| v.vector(BOUNDED));
-    let radius = t.need("radius", "0.25").and_then(|v| v.number(EXTENT));
-    Some(ColliderShape::Capsule { a: a?, b: b?, radius: radius? })
-}
-
-fn cuboid(t: &mut Table<'_, '_>) -> Option<ColliderShape> {
-    let center = t.need("center", "[0.0, 0.5, 0.0]").and_then(|v| v.vector(BOUNDED));
-    let size = t.need("size", "[1.0, 1.0, 1.0]").and_then(|v| v.vector(EXTENT));
-    let rotate = t.get("rotate").and_then(|v| v.vector(BOUNDED)).unwrap_or_default();
-    Some(ColliderShape::Box { center: center?, size: size?, rotate })
+/// A shape with the keys that its entry describes.
+fn solid(t: &mut Table<'_, '_>, kind: &'static ShapeKind) -> Option<ColliderShape> {
+    let (mut settings, example) = (Settings::default(), (kind.example)());
+    for parameter in kind.entry.parameters {
+        let given = match (parameter.default, example.get(parameter.name)) {
+            (None, Some(example)) => t.need(parameter.name, &example.to_string()),
+            _ => t.get(parameter.name),
+        };
+        if let Some(value) = given.and_then(|v| v.setting(parameter.kind)).or(parameter.default) {
+            settings.set(parameter.name, value);
+        }
+    }
+    if settings.iter().count() < kind.entry.parameters.len() {
+        return None;
+    }
+    if let Err(ShapeFlaw { key, message }) = kind.check(&settings) {
+        t.value_error(key, message);
+    }
+    Some(ColliderShape::Solid(Choice { entry: &kind.entry, settings }))
 }
 
 fn mesh(t: &mut Table<'_, '_>, scene_fps: f64) -> Option<ColliderShape> {

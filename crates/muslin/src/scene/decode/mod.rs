@@ -15,14 +15,10 @@ use crate::scene::finding::{Report, quote};
 use crate::scene::node::Node;
 use choice::Family;
 
-/// A coordinate, in m, a speed, in m/s, or an angle, in degrees: beyond a million an `f32` no longer resolves a cloth.
-const BOUNDED: Kind = Kind::Number { min: -1e6, max: 1e6 };
-/// An extent, in m, or a factor.
-const EXTENT: Kind = Kind::Number { min: 1e-6, max: 1e6 };
+const BOUNDED: Kind = Kind::BOUNDED;
+const EXTENT: Kind = Kind::EXTENT;
 /// A quantity that may vanish.
 const NOT_NEGATIVE: Kind = Kind::Number { min: 0.0, max: f64::INFINITY };
-/// Shortest vector that still has a direction in `f32`.
-const SHORTEST_DIRECTION: f64 = 1e-6;
 /// The longest run of a scene, in s.
 pub const MAX_DURATION: f64 = 1e5;
 /// The most frames of a run: a million frames of a small cloth are already 50 GB.
@@ -126,7 +122,7 @@ fn view(t: &mut Table<'_, '_>) -> View {
     }
     let eye = t.get("eye").and_then(|v| v.vector(BOUNDED));
     let target = t.get("target").and_then(|v| v.vector(BOUNDED));
-    let direction = t.get("direction").and_then(direction);
+    let direction = t.get("direction").and_then(Item::direction);
     if eye.is_some() && direction.is_some() {
         t.key_error("direction", "is for a view without `eye`; remove one of the two");
     }
@@ -146,23 +142,8 @@ fn view(t: &mut Table<'_, '_>) -> View {
     }
 }
 
-/// A vector that points somewhere.
-fn direction(item: Item<'_, '_>) -> Option<[f64; 3]> {
-    item.refine(
-        |v| v.vector(BOUNDED),
-        |v: [f64; 3]| {
-            let length = v.iter().map(|x| x * x).sum::<f64>().sqrt();
-            if length >= SHORTEST_DIRECTION {
-                Ok(v)
-            } else {
-                Err(format!("must be a direction, at least {SHORTEST_DIRECTION} long, got {v:?}"))
-            }
-        },
-    )
-}
-
 /// Reports unless exactly one of `keys`, which exclude each other, is given.
-fn one_key(t: &mut Table<'_, '_>, keys: &'static [&'static str], none: &str) -> Option<()> {
+fn one_key(t: &mut Table<'_, '_>, keys: &[&'static str], none: &str) -> Option<()> {
     match t.given(keys)[..] {
         [_] => Some(()),
         [] => {

@@ -3,13 +3,13 @@
 use crate::description::{Path, Waypoint};
 use crate::scene::cursor::{Item, Table};
 
-use crate::scene::decode::{BOUNDED, NOT_NEGATIVE, direction};
+use crate::scene::decode::{BOUNDED, NOT_NEGATIVE};
 
 /// Reads the motion keys of a pin or of a collider.
 pub(super) fn path(t: &mut Table<'_, '_>) -> Option<Path> {
     let still = Path::still();
     let waypoints = t.get("path").map(waypoints);
-    let axis = t.get("axis").and_then(direction).unwrap_or(still.axis);
+    let axis = t.get("axis").and_then(Item::direction).unwrap_or(still.axis);
     let center = t.get("center").and_then(|v| v.vector(BOUNDED));
     let ease = t.get("ease").and_then(Item::word).unwrap_or(still.ease);
     if waypoints.is_none() {

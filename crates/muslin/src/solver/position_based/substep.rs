@@ -5,13 +5,13 @@
 
 use std::ops::Range;
 
-use crate::contact::Probe;
 use crate::contact::kinematics::ColliderOverSubstep;
 use crate::force::Push;
 use crate::math::{F32x4, Real, Vec3};
 use crate::model::{Cloth, ContactEdges};
 use crate::motion::Pose;
 use crate::parallel::{Shared, Worker};
+use crate::shape::Probe;
 use crate::solver::Particle;
 use crate::solver::position_based::particle::Moving;
 use crate::solver::vertex_stages::{ContactMove, VertexStages, VertexStore, predicted};

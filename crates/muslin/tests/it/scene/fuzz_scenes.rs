@@ -303,17 +303,14 @@ fn shape() -> impl Strategy<Value = Shape> {
     use Diagonals::{Alternating, Backward, Crossed, Forward, Isotropic};
     let diagonals = select(vec![Forward, Backward, Alternating, Crossed, Isotropic]);
     prop_oneof![
-        ([extent(), extent()], [1..=8192_u32, 1..=8192], diagonals).prop_map(|(size, cells, diagonals)| Shape::Grid {
-            size,
-            cells,
-            diagonals
-        }),
-        (extent(), extent(), 3..=8192_u32, 1..=8192_u32).prop_map(|(radius, height, around, along)| Shape::Tube {
+        ([extent(), extent()], [1..=8192_u32, 1..=8192], diagonals)
+            .prop_map(|(size, cells, diagonals)| ClothShape::Grid { size, cells, diagonals }),
+        (extent(), extent(), 3..=8192_u32, 1..=8192_u32).prop_map(|(radius, height, around, along)| ClothShape::Tube {
             radius,
             height,
             cells: [around, along]
         }),
-        "(?s).{1,20}".prop_map(|file| Shape::Mesh { file }),
+        "(?s).{1,20}".prop_map(|file| ClothShape::Mesh { file }),
     ]
 }
 
