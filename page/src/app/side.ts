@@ -1,5 +1,5 @@
 /** One simulation: an engine, the scene in it, its last frame, and everything that was done to it. */
-import type { BinaryRequest, Buffer, ColliderInfo, Engine, Reply, Request, SceneInfo, Stats, Vec3 } from "../engine/protocol";
+import { type BinaryRequest, type Buffer, type ColliderInfo, type Engine, type Reply, type Request, type SceneInfo, type Stats, type Vec3, readSurfaces } from "../engine/protocol";
 import type { Geometry } from "../view/cloth";
 import type { FrameData } from "../view/sideview";
 import { History } from "./history";
@@ -126,6 +126,7 @@ export class Side {
         rest: buffer.section("rest") as Float32Array,
         uv: buffer.section("uv") as Float32Array | undefined,
         bodyTriangles: buffer.section("body_triangles") as Uint32Array | undefined,
+        surfaces: readSurfaces(buffer),
       };
     }
     if (restarted) {

@@ -21,7 +21,8 @@ export interface ClothInfo {
 
 export interface ColliderInfo {
   name: string;
-  kind: "plane" | "sphere" | "capsule" | "box" | "mesh";
+  /** Its key in a scene; only "mesh" is told apart here. */
+  kind: string;
   first?: number;
   vertices?: number;
   [key: string]: unknown;
@@ -61,6 +62,15 @@ export type BinaryRequest =
   | { do: "poses"; frames: number }
   | { do: "frame"; advance: number; color: "none" | "strain" | "speed" | "contact" };
 
+/** What is drawn of a collider that is no mesh, in its initial state: triangles, or for one without end the plane that bounds it. */
+export interface Surface {
+  collider: number;
+  plane?: { point: Vec3; normal: Vec3 } | undefined;
+  positions: Float32Array;
+  normals: Float32Array;
+  triangles: Uint32Array;
+}
+
 export interface Stats {
   kinetic_energy: number;
   potential_energy: number;
@@ -87,6 +97,8 @@ export interface Head {
   color?: { by: string; unit: string };
   /** Those that `poses` tells of, in its order. */
   colliders?: number[];
+  /** Which collider has which of the vertices and triangles of `geometry`. */
+  surfaces?: { collider: number; half_space?: { point: Vec3; normal: Vec3 }; first?: number; vertices?: number; first_triangle?: number; triangles?: number }[];
   stats?: Stats;
   sections: { name: string; type: "f32" | "u32" | "u8"; offset: number; length: number }[];
 }
@@ -129,4 +141,18 @@ export function readBuffer(bytes: ArrayBuffer): Buffer {
       return new kind(bytes, found.offset, found.length);
     },
   };
+}
+
+/** The surfaces that come with `geometry`. */
+export function readSurfaces(buffer: Buffer): Surface[] {
+  const floats = (name: string): Float32Array => (buffer.section(name) as Float32Array | undefined) ?? new Float32Array(0);
+  const [positions, normals] = [floats("surface_positions"), floats("surface_normals")];
+  const triangles = (buffer.section("surface_triangles") as Uint32Array | undefined) ?? new Uint32Array(0);
+  return (buffer.head.surfaces ?? []).map(({ collider, half_space, first = 0, vertices = 0, first_triangle = 0, triangles: count = 0 }) => ({
+    collider,
+    plane: half_space,
+    positions: positions.slice(3 * first, 3 * (first + vertices)),
+    normals: normals.slice(3 * first, 3 * (first + vertices)),
+    triangles: triangles.slice(3 * first_triangle, 3 * (first_triangle + count)),
+  }));
 }

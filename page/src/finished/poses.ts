@@ -1,6 +1,6 @@
 /**
  * Where the bodies of a finished run are in each frame, from the engine, which follows their paths. A run keeps positions of cloth and meshes,
- * not of spheres and boxes.
+ * not of the other colliders.
  */
 import type { Engine } from "../engine/protocol";
 

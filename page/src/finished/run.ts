@@ -1,5 +1,5 @@
 /** A finished run: what `muslin run` left in a folder, or a .npy with its .obj. */
-import type { Engine, Reply, SceneInfo } from "../engine/protocol";
+import { type Engine, type Reply, type SceneInfo, type Surface, readSurfaces } from "../engine/protocol";
 import { setText } from "../lib/toml";
 import type { Sample } from "../app/history";
 import type { Geometry } from "../view/cloth";
@@ -95,7 +95,7 @@ async function readRun(files: Bytes[], name: string, engine: Engine): Promise<Ru
     bodies.push({ rest: mesh.positions, ...(npy ? { frames: await Frames.open(npy, engine, BUDGET / 4) } : {}) });
   }
 
-  const geometry = join(cloths.map((c) => c.mesh), Uint32Array.from(bodyTriangles));
+  const geometry = { ...join(cloths.map((c) => c.mesh), Uint32Array.from(bodyTriangles)), surfaces: told?.surfaces };
   const fps = scene?.fps ?? 60;
   let first = 0;
   const clothInfos = cloths.map((c) => {
@@ -139,7 +139,7 @@ const PLACEHOLDER = [setText("cloth", [{ grid: { size: [1, 1], cells: [1, 1] }, 
  * in the engine a small one stands for them, which keeps this cheap however large they are. Cloth shows without it, so that a fault here is only
  * a note.
  */
-async function describe(toml: string, files: Bytes[], frames: number, engine: Engine, notes: string[]): Promise<{ scene: SceneInfo; poses: Poses } | undefined> {
+async function describe(toml: string, files: Bytes[], frames: number, engine: Engine, notes: string[]): Promise<{ scene: SceneInfo; poses: Poses; surfaces: Surface[] } | undefined> {
   try {
     for (const file of files) {
       if (toml.includes(`"${file.name}"`)) await engine.file(file.name, await file.read(0, file.size));
@@ -147,7 +147,8 @@ async function describe(toml: string, files: Bytes[], frames: number, engine: En
     const reply = await engine.call<Reply>({ do: "open", toml, sets: PLACEHOLDER });
     if (!reply.ok || !reply.scene) throw new Error(reply.message ?? "the scene file was refused");
     const poses = await Poses.of(engine, reply.scene.colliders.length, frames);
-    return { scene: { ...reply.scene, values: { ...reply.scene.values, cloth: colorsOf(toml) } }, poses };
+    const surfaces = readSurfaces(await engine.binary({ do: "geometry" }));
+    return { scene: { ...reply.scene, values: { ...reply.scene.values, cloth: colorsOf(toml) } }, poses, surfaces };
   } catch (error) {
     notes.push(`bodies are not shown: ${error instanceof Error ? error.message : String(error)}`);
   }

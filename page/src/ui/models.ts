@@ -17,6 +17,8 @@ export interface Model {
   source?: string;
   one_of?: string[];
   parameters: Parameter[];
+  /** Of a collider: values of an example. */
+  example?: Record<string, unknown> | null;
 }
 
 export interface Fabric {
@@ -53,8 +55,7 @@ export function kindOf(parameter: Parameter): Kind {
   if (type === "flag" || type === "boolean" || typeof parameter.default === "boolean") return { type: "flag" };
   if (type === "integer" || allowed.includes("whole number")) return { type: "integer", ...limits };
   if (type === "text" || type === "string" || type === "path") return { type: "text" };
-  if (type === "vector" || Array.isArray(parameter.default) || ["point", "normal", "center", "a", "b", "size", "rotate", "translate"].includes(parameter.name)) return { type: "vector", size: 3 };
-  if (["file", "frames"].includes(parameter.name)) return { type: "text" };
+  if (type === "vector" || Array.isArray(parameter.default)) return { type: "vector", size: 3 };
   return { type: "number", ...limits };
 }
 

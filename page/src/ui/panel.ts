@@ -117,9 +117,10 @@ export class Panel {
 
   private adder(): HTMLElement {
     const row = h("div", { class: "row" });
-    for (const { name } of this.models.collider) {
-      if (name === "mesh") continue;
-      row.append(h("button", { type: "button", class: "small", onclick: () => void this.send([newCollider(name, this.live.side.scene.values)], undefined) }, `Add ${name}`));
+    for (const model of this.models.collider) {
+      // A mesh needs a file.
+      if (!model.example) continue;
+      row.append(h("button", { type: "button", class: "small", onclick: () => void this.send([newCollider(model, this.live.side.scene.values)], undefined) }, `Add ${model.name}`));
     }
     return row;
   }

@@ -202,14 +202,18 @@ export function colliderSection(values: unknown, models: Models): Section {
   return { id: "colliders", title: "Colliders", note: String(list.length), items };
 }
 
-/** The bodies of a scene and a new one of ordinary size above its middle. */
-export function newCollider(kind: string, values: unknown): string {
+/** Part of the size of an example that a new body has: about a foot, beside cloths of a metre. */
+const PART = 0.6;
+
+/** The bodies of a scene and a new one: the example of its kind, made smaller. */
+export function newCollider(model: Model, values: unknown): string {
   const list = (lookUp(values, "collider") ?? []) as Value[];
-  const shapes: Record<string, Value> = {
-    sphere: { center: [0, 0.3, 0], radius: 0.15 },
-    capsule: { a: [-0.2, 0.3, 0], b: [0.2, 0.3, 0], radius: 0.08 },
-    box: { center: [0, 0.15, 0], size: [0.3, 0.3, 0.3] },
-    plane: { point: [0, 0, 0], normal: [0, 1, 0] },
-  };
-  return setText("collider", [...list, { [kind]: shapes[kind]! }]);
+  const smaller = (x: number): number => Number((PART * x).toPrecision(12));
+  const shape: Table = {};
+  for (const { name, unit } of model.parameters) {
+    const value = model.example?.[name];
+    if (typeof value === "number") shape[name] = unit === "m" ? smaller(value) : value;
+    else if (Array.isArray(value)) shape[name] = unit === "m" ? (value as number[]).map(smaller) : (value as number[]);
+  }
+  return setText("collider", [...list, { [model.name]: shape }]);
 }

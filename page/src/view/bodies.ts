@@ -1,6 +1,6 @@
-/** The bodies that cloth touches: planes, spheres, capsules, boxes and meshes. */
+/** The bodies that cloth touches, as the engine draws them: surfaces of triangles, planes, and meshes that deform. */
 import * as THREE from "three";
-import type { ColliderInfo } from "../engine/protocol";
+import type { ColliderInfo, Surface } from "../engine/protocol";
 import { vertexNormals } from "./normals";
 
 interface MeshBody {
@@ -25,33 +25,41 @@ export class Bodies {
   private readonly lit = new THREE.MeshStandardMaterial({ color: 0xc99a55, roughness: 0.6, ...behind(3) });
   private readonly planeMaterial = new THREE.MeshStandardMaterial({ color: 0x8b929b, roughness: 0.9, transparent: true, opacity: 0.35, side: THREE.DoubleSide });
 
-  build(colliders: ColliderInfo[], bodyTriangles: Uint32Array | undefined, size: number): void {
+  build(colliders: ColliderInfo[], surfaces: Surface[], bodyTriangles: Uint32Array | undefined, size: number): void {
     this.clear();
     this.ground = undefined;
     let firstMesh = 0;
     colliders.forEach((info, index) => {
-      const shape = (typeof info[info.kind] === "object" && info[info.kind] !== null ? info[info.kind] : info) as Record<string, unknown>;
-      let object: THREE.Object3D | undefined;
-      if (info.kind === "mesh") {
-        const first = info.first ?? firstMesh;
-        const count = info.vertices ?? 0;
-        firstMesh = first + count;
-        object = this.mesh(first, count, bodyTriangles ?? new Uint32Array(0));
-      } else if (info.kind === "plane") {
-        object = this.plane(vector(shape["point"]), vector(shape["normal"], [0, 1, 0]), size);
-      } else {
-        object = new THREE.Mesh(primitive(info.kind, shape), this.material);
-        object.castShadow = true;
-        object.receiveShadow = true;
-      }
-      if (object) {
-        object.userData["collider"] = index;
-        // A pose is a whole matrix, world from the initial state.
-        object.matrixAutoUpdate = false;
-        this.group.add(object);
-      }
-      this.objects[index] = object;
+      if (info.kind !== "mesh") return;
+      const first = info.first ?? firstMesh;
+      const count = info.vertices ?? 0;
+      firstMesh = first + count;
+      this.add(index, this.mesh(first, count, bodyTriangles ?? new Uint32Array(0)));
     });
+    for (const surface of surfaces) {
+      const { plane } = surface;
+      const object = plane ? this.plane(new THREE.Vector3(...plane.point), new THREE.Vector3(...plane.normal), size) : this.surface(surface);
+      if (object) this.add(surface.collider, object);
+    }
+  }
+
+  private add(index: number, object: THREE.Object3D): void {
+    object.userData["collider"] = index;
+    // A pose is a whole matrix, world from the initial state.
+    object.matrixAutoUpdate = false;
+    this.group.add(object);
+    this.objects[index] = object;
+  }
+
+  private surface({ positions, normals, triangles }: Surface): THREE.Mesh {
+    const geometry = new THREE.BufferGeometry();
+    geometry.setIndex(new THREE.BufferAttribute(triangles, 1));
+    geometry.setAttribute("position", new THREE.BufferAttribute(positions, 3));
+    geometry.setAttribute("normal", new THREE.BufferAttribute(normals, 3));
+    const mesh = new THREE.Mesh(geometry, this.material);
+    mesh.castShadow = true;
+    mesh.receiveShadow = true;
+    return mesh;
   }
 
   private plane(point: THREE.Vector3, normal: THREE.Vector3, size: number): THREE.Object3D | undefined {
@@ -134,31 +142,4 @@ function setPose(object: THREE.Object3D, p: number[], aim: readonly number[] = [
 /** Depth that is put farther away by so many pixels' worth of slope. */
 export function behind(pixels: number): { polygonOffset: boolean; polygonOffsetFactor: number; polygonOffsetUnits: number } {
   return { polygonOffset: pixels > 0, polygonOffsetFactor: pixels, polygonOffsetUnits: 4 * pixels };
-}
-
-function vector(value: unknown, fallback: [number, number, number] = [0, 0, 0]): THREE.Vector3 {
-  const [x, y, z] = Array.isArray(value) ? (value as number[]) : fallback;
-  return new THREE.Vector3(x ?? 0, y ?? 0, z ?? 0);
-}
-
-function primitive(kind: string, shape: Record<string, unknown>): THREE.BufferGeometry {
-  const radius = Number(shape["radius"] ?? 0.1);
-  if (kind === "sphere") {
-    const c = vector(shape["center"]);
-    return new THREE.SphereGeometry(radius, 64, 40).translate(c.x, c.y, c.z);
-  }
-  if (kind === "capsule") {
-    const a = vector(shape["a"]);
-    const b = vector(shape["b"]);
-    const axis = b.clone().sub(a);
-    const length = axis.length();
-    const middle = a.clone().add(b).multiplyScalar(0.5);
-    const turn = new THREE.Quaternion().setFromUnitVectors(new THREE.Vector3(0, 1, 0), length > 0 ? axis.divideScalar(length) : new THREE.Vector3(0, 1, 0));
-    return new THREE.CapsuleGeometry(radius, length, 16, 40).applyQuaternion(turn).translate(middle.x, middle.y, middle.z);
-  }
-  const size = vector(shape["size"], [0.1, 0.1, 0.1]);
-  const rotate = vector(shape["rotate"]).multiplyScalar(Math.PI / 180);
-  const c = vector(shape["center"]);
-  const turn = new THREE.Quaternion().setFromEuler(new THREE.Euler(rotate.x, rotate.y, rotate.z, "ZYX"));
-  return new THREE.BoxGeometry(size.x, size.y, size.z).applyQuaternion(turn).translate(c.x, c.y, c.z);
 }

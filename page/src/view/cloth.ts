@@ -1,5 +1,6 @@
 /** All cloths of one simulation, as one mesh. */
 import * as THREE from "three";
+import type { Surface } from "../engine/protocol";
 import { behind } from "./bodies";
 import { fabricMaterial, type FabricUniforms } from "./fabric";
 import { vertexNormals } from "./normals";
@@ -10,6 +11,8 @@ export interface Geometry {
   rest: Float32Array;
   uv?: Float32Array | undefined;
   bodyTriangles?: Uint32Array | undefined;
+  /** Of the colliders that are no meshes. */
+  surfaces?: Surface[] | undefined;
 }
 
 export interface Tints {

@@ -59,7 +59,7 @@ export class SideView {
     this.cloth.setGeometry(geometry, tints);
     const box = new THREE.Box3().setFromArray(this.cloth.positions as unknown as number[]);
     const size = box.getSize(new THREE.Vector3()).length();
-    this.bodies.build(colliders, geometry.bodyTriangles, size);
+    this.bodies.build(colliders, geometry.surfaces ?? [], geometry.bodyTriangles, size);
     this.setPinned(info.pinned);
   }
 

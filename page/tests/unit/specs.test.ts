@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Spec } from "../../src/ui/control";
-import type { Models, Parameter } from "../../src/ui/models";
-import { solverSection } from "../../src/ui/specs";
+import type { Model, Models, Parameter } from "../../src/ui/models";
+import { newCollider, solverSection } from "../../src/ui/specs";
 
 const number = (name: string, fallback: number | null): Parameter => ({ name, unit: "", default: fallback, meaning: "", allowed: "", kind: { type: "number", min: 1e-4, max: 1 } });
 const models: Models = {
@@ -39,5 +39,16 @@ describe("settings of a solver", () => {
     expect(strain.optional).toBe(true);
     expect(strain.sets!(undefined)).toEqual(['solver={ kind = "xpbd", substeps = 7 }']);
     expect(strain.sets!(0.2)).toEqual(["solver.max_strain=0.2"]);
+  });
+});
+
+describe("a new collider", () => {
+  it("is the example of its kind, smaller by its lengths alone", () => {
+    const key = (name: string, unit: string): Parameter => ({ name, unit, default: null, meaning: "" });
+    const ring: Model = {
+      name: "ring", summary: "", parameters: [key("center", "m"), key("axis", ""), key("radius", "m")],
+      example: { center: [0, 0.5, 0], axis: [0, 1, 0], radius: 0.25 },
+    };
+    expect(newCollider(ring, { collider: [] })).toBe("collider=[{ ring = { center = [0, 0.3, 0], axis = [0, 1, 0], radius = 0.15 } }]");
   });
 });

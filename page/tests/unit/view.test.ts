@@ -1,7 +1,9 @@
-import { Ray, Vector3 } from "three";
+import { Ray, Raycaster, Vector3 } from "three";
 import { describe, expect, it } from "vitest";
 import { estimate } from "../../src/app/live";
+import { readSurfaces } from "../../src/engine/protocol";
 import { EdgeStrain, speeds } from "../../src/finished/numbers";
+import { Bodies } from "../../src/view/bodies";
 import { vertexNormals } from "../../src/view/normals";
 import { handful, pickCloth, pickNear } from "../../src/view/pick";
 import { weaveCoordinates } from "../../src/view/weave";
@@ -44,6 +46,37 @@ describe("surfaces", () => {
     const wide = positions.map((x, i) => (i % 3 === 0 ? 3 * x : x));
     const uv = Float32Array.from([0, 0, 1, 0, 0, 1, 1, 1]);
     expect([...weaveCoordinates(wide, triangles, uv)]).toEqual([0, 0, 0, 3, 0, 0, 0, 1, 0, 3, 1, 0]);
+  });
+});
+
+describe("colliders", () => {
+  // A triangle, a level plane that becomes the ground, and another triangle, as `geometry` brings them.
+  const sections: Record<string, Float32Array | Uint32Array> = {
+    surface_positions: Float32Array.from([0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 5, 1, 0, 5, 0, 1, 5]),
+    surface_normals: Float32Array.from([0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1]),
+    surface_triangles: Uint32Array.from([0, 1, 2, 0, 1, 2]),
+  };
+  const surfaces = readSurfaces({
+    head: {
+      ok: true, sections: [],
+      surfaces: [
+        { collider: 0, first: 0, vertices: 3, first_triangle: 0, triangles: 1 },
+        { collider: 1, half_space: { point: [0, -0.5, 0], normal: [0, 1, 0] } },
+        { collider: 2, first: 3, vertices: 3, first_triangle: 1, triangles: 1 },
+      ],
+    },
+    section: (name) => sections[name],
+  });
+
+  it("are drawn and picked from the surfaces of the engine, whatever their kind", () => {
+    const bodies = new Bodies();
+    bodies.build([{ name: "a", kind: "anything" }, { name: "b", kind: "plane" }, { name: "c", kind: "new" }], surfaces, undefined, 1);
+    expect(bodies.ground).toBe(-0.5);
+    expect(bodies.objects.map((object) => object?.userData["collider"])).toEqual([0, undefined, 2]);
+    bodies.update([null, null, [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 2]], undefined);
+    bodies.group.updateMatrixWorld();
+    const hits = new Raycaster(new Vector3(0.2, 0.2, 9), new Vector3(0, 0, -1)).intersectObjects(bodies.group.children);
+    expect(hits.map((hit) => [hit.object.userData["collider"], hit.point.z])).toEqual([[2, 7], [0, 0]]);
   });
 });
 

@@ -43,6 +43,7 @@ use crate::math::Vec3;
 use crate::mesh::Bounds;
 use crate::parameter::{Entry, Settings};
 
+pub(crate) use tessellation::perpendicular;
 pub use tessellation::{ProfilePoint, Tessellation};
 
 /// A solid that cloth touches, in its own initial place: the path of its collider moves it.

@@ -155,7 +155,7 @@ impl Tessellation {
 }
 
 /// Two unit vectors that make a right-handed frame with a unit axis, the axis last.
-fn perpendicular(axis: Vec3<f64>) -> [Vec3<f64>; 2] {
+pub(crate) fn perpendicular(axis: Vec3<f64>) -> [Vec3<f64>; 2] {
     let aside = if axis.x.abs() < 0.7 { Vec3::new(1.0, 0.0, 0.0) } else { Vec3::new(0.0, 1.0, 0.0) };
     let right = aside.cross(axis).normalized_or_zero();
     [right, axis.cross(right)]

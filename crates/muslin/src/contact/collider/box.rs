@@ -111,7 +111,8 @@ impl Shape for Cuboid {
         let mut surface = Tessellation::default();
         for (axis, side) in (0..3).flat_map(|axis| [-1.0, 1.0].map(|side| (axis, side))) {
             let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
-            let at = |i: usize| 2.0 * i as f64 / CELLS as f64 - 1.0;
+            // To the bit the negative of what is opposite.
+            let at = |i: usize| (2.0 * i as f64 - CELLS as f64) / CELLS as f64;
             surface.lattice(CELLS, CELLS, |row, column| {
                 let mut corner = [side; 3];
                 // u × v points along the axis; on the other side rows go the other way.

@@ -8,6 +8,7 @@ mod capsule;
 #[cfg(test)]
 mod conformance;
 mod custom;
+mod cylinder;
 pub(crate) mod mesh;
 mod plane;
 mod sphere;
@@ -84,6 +85,7 @@ shapes! {
     sphere::Sphere,
     capsule::Capsule,
     r#box::Cuboid,
+    cylinder::Cylinder,
 }
 
 /// A shape that scene files can name.
@@ -94,8 +96,11 @@ pub struct ShapeKind {
     /// The settings of an example.
     pub example: fn() -> Settings,
     check: fn(&Settings) -> Result<(), ShapeFlaw>,
-    build: fn(&Settings) -> Option<(Arc<dyn Shape>, Solid)>,
+    build: fn(&Settings) -> Option<Built>,
 }
+
+/// A shape as it was described, and as contact asks it.
+type Built = (Arc<dyn Shape>, Solid);
 
 /// Something that is wrong with the settings of a shape.
 #[derive(Clone, Debug, PartialEq)]
@@ -185,7 +190,7 @@ const LOST: Probe = Probe { distance: f64::NAN, normal: Vec3::new(0.0, 1.0, 0.0)
 
 impl Solid {
     /// From the scene's description, with the shape; `None` for a mesh.
-    fn new(shape: &ColliderShape) -> Option<(Arc<dyn Shape>, Self)> {
+    fn new(shape: &ColliderShape) -> Option<Built> {
         match shape {
             ColliderShape::Solid(choice) => (ShapeKind::find(choice.entry.name)?.build)(&choice.settings),
             ColliderShape::Custom(custom) => {

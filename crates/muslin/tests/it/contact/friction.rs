@@ -293,7 +293,7 @@ fn the_edge_of_a_box_does_not_pass_between_two_vertices() {
     run(&mut simulation, 60);
     let (model, state) = (simulation.model(), simulation.state());
     let middle = |&([a, b], _): &([u32; 2], f64)| (state.positions[a as usize] + state.positions[b as usize]) * 0.5;
-    let gap = |x: Vec3<f64>| model.colliders[0].solid.probe(x).distance - THICKNESS;
+    let gap = |x: Vec3<f64>| model.colliders[0].shape.probe(x).distance - THICKNESS;
     let lowest = model.edges.iter().map(|edge| gap(middle(edge))).fold(f64::INFINITY, f64::min);
     // One iteration moves each edge once; its neighbours may push it back a little.
     assert!(lowest > -1e-3, "the middle of an edge is {lowest:.1e} m too near, of an edge of 50 mm");

@@ -6,8 +6,8 @@ use muslin::energy::{BEND, EnergyKind, STRETCH};
 use muslin::mesh::Diagonals;
 use muslin::parameter::{Entry, Kind, Parameter, Setting, Settings};
 use muslin::scene::{
-    BodyFrames, BodyMesh, Choice, Cloth, Collider, ColliderShape, Contact, Ease, Finding, Material, Override, Path,
-    Pin, Scene, Select, Selection, Shape, Start, View, Waypoint, Wind, parse,
+    BodyFrames, BodyMesh, Choice, Cloth, ClothShape, Collider, ColliderShape, Contact, Ease, Finding, Material,
+    Override, Path, Pin, Scene, Select, Selection, Start, View, Waypoint, Wind, parse,
 };
 use muslin::solver::{self, Need, SolverKind};
 use proptest::collection::vec;
@@ -267,6 +267,11 @@ fn setting(kind: Kind) -> BoxedStrategy<Setting> {
         Kind::Positive => number(5e-324, f64::INFINITY).prop_map(Setting::Number).boxed(),
         Kind::Integer { min, max } => (min..=max).prop_map(Setting::Integer).boxed(),
         Kind::Choice(words) => select(words).prop_map(Setting::Choice).boxed(),
+        Kind::Point => vector().prop_map(Setting::Vector).boxed(),
+        Kind::Vector { min, max } => {
+            [number(min, max), number(min, max), number(min, max)].prop_map(Setting::Vector).boxed()
+        }
+        Kind::Direction => direction().prop_map(Setting::Vector).boxed(),
     }
 }
 
@@ -299,7 +304,7 @@ fn choice(entries: Vec<&'static Entry>, solver: Option<&'static SolverKind>) -> 
     })
 }
 
-fn shape() -> impl Strategy<Value = Shape> {
+fn shape() -> impl Strategy<Value = ClothShape> {
     use Diagonals::{Alternating, Backward, Crossed, Forward, Isotropic};
     let diagonals = select(vec![Forward, Backward, Alternating, Crossed, Isotropic]);
     prop_oneof![
@@ -376,18 +381,22 @@ fn body_frames() -> impl Strategy<Value = Option<BodyFrames>> {
     option::of(number(1e-3, 1e5).prop_map(|fps| BodyFrames { file: "b_*.obj".to_owned(), fps }))
 }
 
+/// Any shape of the catalogue that the decoder takes.
+fn solid() -> impl Strategy<Value = ColliderShape> {
+    select(catalog::shapes().collect::<Vec<_>>()).prop_flat_map(|kind| {
+        let values: Vec<_> = kind.entry.parameters.iter().map(|parameter| setting(parameter.kind)).collect();
+        let names = kind.entry.parameters.iter().map(|parameter| parameter.name);
+        let settings = values.prop_map(move |values| names.clone().zip(values).collect::<Settings>());
+        let sound = settings.prop_filter("settings that go together", |settings| kind.flaws(settings).is_empty());
+        sound.prop_map(|settings| ColliderShape::Solid(Choice { entry: &kind.entry, settings }))
+    })
+}
+
 fn collider() -> impl Strategy<Value = Collider> {
-    let shape =
-        prop_oneof![
-            (vector(), direction()).prop_map(|(point, normal)| ColliderShape::Plane { point, normal }),
-            (vector(), extent()).prop_map(|(center, radius)| ColliderShape::Sphere { center, radius }),
-            (vector(), vector(), extent()).prop_map(|(a, b, radius)| ColliderShape::Capsule { a, b, radius }),
-            (vector(), [extent(), extent(), extent()], vector())
-                .prop_map(|(center, size, rotate)| ColliderShape::Box { center, size, rotate }),
-            (body_frames(), vector(), vector(), extent()).prop_map(|(frames, translate, rotate, scale)| {
-                ColliderShape::Mesh(BodyMesh { file: "a \"b\".obj".to_owned(), frames, translate, rotate, scale })
-            }),
-        ];
+    let mesh = (body_frames(), vector(), vector(), extent()).prop_map(|(frames, translate, rotate, scale)| {
+        ColliderShape::Mesh(BodyMesh { file: "a \"b\".obj".to_owned(), frames, translate, rotate, scale })
+    });
+    let shape = prop_oneof![4 => solid(), 1 => mesh];
     (shape, number(0.0, f64::INFINITY), path()).prop_map(|(shape, friction, path)| Collider {
         name: String::new(),
         shape,
