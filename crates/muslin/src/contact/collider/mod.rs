@@ -12,6 +12,7 @@ mod cylinder;
 pub(crate) mod mesh;
 mod plane;
 mod sphere;
+mod torus;
 
 use std::fmt;
 use std::sync::Arc;
@@ -86,6 +87,7 @@ shapes! {
     capsule::Capsule,
     r#box::Cuboid,
     cylinder::Cylinder,
+    torus::Torus,
 }
 
 /// A shape that scene files can name.
