@@ -9,7 +9,8 @@ use super::rust::{Token, attributes, group_end, has_texts, is_for_tests};
 use super::tree::Tree;
 
 /// Folders of the library in which a file is one thing.
-const FOLDERS: &[&str] = &["crates/muslin/src/energy/", "crates/muslin/src/solver/"];
+const FOLDERS: &[&str] =
+    &["crates/muslin/src/energy/", "crates/muslin/src/solver/", "crates/muslin/src/contact/collider/"];
 
 /// Types whose entries name a thing, as opposed to one of its parameters.
 const ENTRIES: &[&str] = &["Entry"];
@@ -42,7 +43,6 @@ const SHARED_TYPE_NAMES: &[&str] = &[
     "Push",
     "Report",
     "Rest",
-    "Shape",
     "Span",
     "Start",
     "Step",

@@ -183,7 +183,7 @@ impl Posed for PosedTorus {
 mod tests {
     use super::*;
     use crate::contact::collider::conformance;
-    use crate::scene::ColliderShape;
+    use crate::description::ColliderShape;
 
     const SLANTED: Torus =
         Torus { center: [0.1, -0.1, 0.2], axis: [1.0, 2.0, -0.5], major_radius: 0.5, minor_radius: 0.2 };
