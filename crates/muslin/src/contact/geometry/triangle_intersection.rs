@@ -141,13 +141,13 @@ pub(crate) fn cut(first: &TriangleCorners, second: &TriangleCorners) -> bool {
     if have_edge_in_common(first, second) {
         return false;
     }
-    let Some(lone1) = Lone::find(&Plane::through(second), first) else { return false };
-    let Some(lone2) = Lone::find(&Plane::through(first), second) else { return false };
+    let Some(lone1) = Lone::find(&TrianglePlane::through(second), first) else { return false };
+    let Some(lone2) = Lone::find(&TrianglePlane::through(first), second) else { return false };
     // The order of the corners that makes [i, j] and [k, l] run the same way: both lone corners above.
     let [p1, q1, r1] = lone1.first_of(first, lone2.is_above);
     let [p2, q2, r2] = lone2.first_of(second, lone1.is_above);
-    let k_before_j = Plane::through(&[p1, q1, p2]).side(q2) == Ordering::Less;
-    let i_before_l = Plane::through(&[p1, r1, r2]).side(p2) == Ordering::Less;
+    let k_before_j = TrianglePlane::through(&[p1, q1, p2]).side(q2) == Ordering::Less;
+    let i_before_l = TrianglePlane::through(&[p1, r1, r2]).side(p2) == Ordering::Less;
     k_before_j && i_before_l
 }
 
@@ -164,7 +164,7 @@ struct Lone {
 
 impl Lone {
     /// `None` where the plane has the triangle on one side, or touches it in a point.
-    fn find(plane: &Plane<'_>, corners: &TriangleCorners) -> Option<Self> {
+    fn find(plane: &TrianglePlane<'_>, corners: &TriangleCorners) -> Option<Self> {
         let sides = corners.map(|corner| plane.side(corner));
         let above = sides.map(|side| side != Ordering::Less);
         let index = match above {
@@ -185,7 +185,7 @@ impl Lone {
 }
 
 /// The plane of a triangle.
-struct Plane<'a> {
+struct TrianglePlane<'a> {
     corners: &'a TriangleCorners,
     /// (b − a) × (c − a)
     normal: Vec3<f64>,
@@ -193,7 +193,7 @@ struct Plane<'a> {
     magnitude: Vec3<f64>,
 }
 
-impl<'a> Plane<'a> {
+impl<'a> TrianglePlane<'a> {
     /// Bounds of the error of D relative to P, in f64 and in pairs of f64. See the module's comment.
     const ERROR: f64 = 8.0 * f64::EPSILON;
     const PAIR_ERROR: f64 = 16.0 * f64::EPSILON * f64::EPSILON;
@@ -460,10 +460,10 @@ mod tests {
             let exact = dot(normal(&[points[0], points[1], points[2]]), minus(points[3], points[0]));
             let [a, b, c, d] = points.map(|point| Vec3::from(point.map(|x| x as f64)));
             let corners = [a, b, c];
-            let plane = Plane::through(&corners);
+            let plane = TrianglePlane::through(&corners);
             assert_eq!(plane.side(d), exact.cmp(&0), "{points:?}");
             let scale = plane.magnitude.dot((d - a).to_array().map(f64::abs).into());
-            undecided_in_f64 += usize::from(exact != 0 && (exact as f64).abs() < Plane::ERROR * scale);
+            undecided_in_f64 += usize::from(exact != 0 && (exact as f64).abs() < TrianglePlane::ERROR * scale);
         }
         assert!(undecided_in_f64 > 10_000, "only {undecided_in_f64} needed pairs");
     }
