@@ -36,7 +36,6 @@ fn strange_vertices_are_left_out() {
 #[test]
 fn strange_solids_lights_and_grounds_do_not_panic() {
     let mut renderer = tiny();
-    let identity = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
     for a in STRANGE {
         for b in STRANGE {
             let ball = Surface::of(&Sphere { center: [b; 3], radius: a });
