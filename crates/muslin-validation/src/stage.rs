@@ -5,7 +5,7 @@ use muslin::math::Vec3;
 use muslin::mesh::Mesh;
 use muslin::scene::{Finding, parse};
 use muslin::solver::{self, StepReport};
-use muslin::state::State;
+use muslin::state::{SolverMemory, State};
 
 use crate::Try;
 
@@ -48,7 +48,7 @@ pub fn set_state(simulation: &mut Simulation, change: impl FnOnce(&mut State)) -
     let mut state = simulation.state().clone();
     change(&mut state);
     state.time = 0.0;
-    state.history.clear();
+    state.memory = SolverMemory::Nothing;
     simulation.restore(state, 0).map_err(|e| e.to_string())
 }
 

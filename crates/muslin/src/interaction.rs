@@ -22,15 +22,17 @@ struct Follower {
     place: Vec3<f64>,
     /// Where it is to be.
     target: Vec3<f64>,
+    /// No faster than this, in m/s.
+    speed: f64,
 }
 
 impl Follower {
-    const STILL: Self = Self { place: Vec3::ZERO, target: Vec3::ZERO };
+    const STILL: Self = Self { place: Vec3::ZERO, target: Vec3::ZERO, speed: MAX_SPEED };
 
     /// Where it is after `dt` seconds.
     fn next(&self, dt: f64) -> Vec3<f64> {
         let way = self.target - self.place;
-        let (length, reach) = (way.norm(), MAX_SPEED * dt);
+        let (length, reach) = (way.norm(), self.speed * dt);
         if length <= reach { self.target } else { self.place + way * (reach / length) }
     }
 
@@ -52,6 +54,8 @@ pub(crate) struct Grab {
     grip: Follower,
     /// Bodies that were shifted, by their places among the colliders of the scene.
     shifts: BTreeMap<usize, Follower>,
+    /// Pins of the scene that a program leads.
+    led_pins: BTreeMap<usize, Follower>,
 }
 
 impl Grab {
@@ -63,6 +67,7 @@ impl Grab {
             grabbed: BTreeMap::new(),
             grip: Follower::STILL,
             shifts: BTreeMap::new(),
+            led_pins: BTreeMap::new(),
         }
     }
 
@@ -85,6 +90,8 @@ impl Grab {
         self.held.clear();
         self.grabbed.clear();
         self.shifts.clear();
+        self.led_pins.clear();
+        model.pins.iter_mut().take(self.scene_pins).for_each(|pin| pin.motion.lead(None));
         self.grip = Follower::STILL;
         self.pin(model);
         model.colliders.iter_mut().for_each(|collider| collider.motion.lead(None));
@@ -122,7 +129,20 @@ impl Grab {
 
     /// Where a body is to be, in m, from where its path has it.
     pub(crate) fn shift(&mut self, body: usize, offset: Vec3<f64>) {
-        self.shifts.entry(body).or_insert(Follower::STILL).target = offset;
+        let follower = self.shifts.entry(body).or_insert(Follower::STILL);
+        (follower.target, follower.speed) = (offset, MAX_SPEED);
+    }
+
+    /// The same for a program, which knows how fast it means to be: the body is there at the end of the next frame.
+    pub(crate) fn lead_collider(&mut self, body: usize, offset: Vec3<f64>) {
+        let follower = self.shifts.entry(body).or_insert(Follower::STILL);
+        (follower.target, follower.speed) = (offset, f64::INFINITY);
+    }
+
+    /// The same for a pin of the scene.
+    pub(crate) fn lead_pin(&mut self, pin: usize, offset: Vec3<f64>) {
+        let follower = self.led_pins.entry(pin).or_insert(Follower::STILL);
+        (follower.target, follower.speed) = (offset, f64::INFINITY);
     }
 
     /// Makes the pins of the model: those of the scene but for what was freed or taken, then one for each vertex of a hand.
@@ -144,7 +164,8 @@ impl Grab {
 
     /// Whether anything is to move in the next frame.
     pub(crate) fn moves(&self) -> bool {
-        (!self.grabbed.is_empty() && self.grip.moves()) || self.shifts.values().any(Follower::moves)
+        (!self.grabbed.is_empty() && self.grip.moves())
+            || self.shifts.values().chain(self.led_pins.values()).any(Follower::moves)
     }
 
     /// Writes the way of a frame into the model: towards the targets, or none at all.
@@ -157,6 +178,9 @@ impl Grab {
         let first = model.pins.len() - self.grabbed.len();
         for ((&vertex, &place), pin) in self.grabbed.iter().zip(&mut model.pins[first..]) {
             pin.motion.lead(lead(&self.grip, place - model.initial_positions[vertex as usize]));
+        }
+        for (&pin, follower) in &self.led_pins {
+            model.pins[pin].motion.lead(lead(follower, Vec3::ZERO));
         }
         for collider in &mut model.colliders {
             if let Some(follower) = self.shifts.get(&collider.index) {
@@ -174,7 +198,7 @@ impl Grab {
 
     /// The frame is done, as [`lead`](Self::lead) wrote it.
     pub(crate) fn arrive(&mut self, dt: f64, went: bool) {
-        for follower in self.shifts.values_mut().chain([&mut self.grip]) {
+        for follower in self.shifts.values_mut().chain(self.led_pins.values_mut()).chain([&mut self.grip]) {
             // A way that contact refused is tried again in the next frame: by then the pointer may be elsewhere.
             if went {
                 follower.place = follower.next(dt);
@@ -184,6 +208,6 @@ impl Grab {
 
     /// Whether no hand has done anything.
     pub(crate) fn is_idle(&self) -> bool {
-        self.held.is_empty() && self.grabbed.is_empty() && self.shifts.is_empty()
+        self.held.is_empty() && self.grabbed.is_empty() && self.shifts.is_empty() && self.led_pins.is_empty()
     }
 }

@@ -75,6 +75,7 @@ pub enum Setting {
 impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Number(x) if x.is_nan() => write!(f, "nan"),
             // {:?} prints the shortest digits that read back as the same number.
             Self::Number(x) => write!(f, "{x:?}"),
             Self::Integer(i) => write!(f, "{i}"),
@@ -112,6 +113,11 @@ impl Kind {
     /// An extent, in m, or a factor.
     pub const EXTENT: Self = Self::Number { min: 1e-6, max: MAX_COORDINATE };
 
+    /// The value if it is allowed, or else what to say of it.
+    pub fn check(&self, value: Setting) -> Result<Setting, String> {
+        if self.allows(value) { Ok(value) } else { Err(refusal(self, value)) }
+    }
+
     /// What each of the three components must be, of a kind that has components.
     pub fn component(&self) -> Option<Self> {
         match *self {
@@ -137,6 +143,11 @@ impl Kind {
             _ => false,
         }
     }
+}
+
+/// What to say of a value that is not what it must be.
+pub(crate) fn refusal(must: impl fmt::Display, got: impl fmt::Display) -> String {
+    format!("must be {must}, got {got}")
 }
 
 /// Values for a table of parameters, in the order of the table.
@@ -229,4 +240,32 @@ pub struct Entry {
     pub parameters: &'static [Parameter],
     /// Of these parameters exactly one may be given; the one with a default stands when none is.
     pub one_of: &'static [&'static str],
+}
+
+impl Entry {
+    /// What is wrong with settings that should be complete: keys, each with what to say of it.
+    ///
+    /// What a key means beside other keys or with a solver is not looked at; [`validate`](crate::validate) does that.
+    pub fn faults(&self, settings: &Settings) -> Vec<(&'static str, String)> {
+        let mut faults = Vec::new();
+        for (key, value) in settings.iter() {
+            match self.parameters.iter().find(|parameter| parameter.name == key).map(|p| p.kind.check(value)) {
+                Some(Ok(_)) => {}
+                Some(Err(message)) => faults.push((key, message)),
+                None => faults.push((key, format!("unknown key of {:?}", self.name))),
+            }
+        }
+        let is_given = |key: &str| settings.get(key).is_some();
+        let has_form = self.one_of.iter().any(|form| is_given(form));
+        let is_silent = |p: &&Parameter| !is_given(p.name) && !self.one_of.contains(&p.name);
+        for parameter in self.parameters.iter().filter(is_silent) {
+            if let Some(default) = parameter.default {
+                faults.push((parameter.name, format!("is missing; its default is {default}")));
+            }
+        }
+        if let (Some(first), false) = (self.one_of.first(), has_form) {
+            faults.push((first, format!("is missing; {:?} needs one of {}", self.name, self.one_of.join(", "))));
+        }
+        faults
+    }
 }

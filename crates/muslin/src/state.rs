@@ -15,21 +15,177 @@ pub struct State {
     pub velocities: Vec<Vec3<f64>>,
     /// In s.
     pub time: f64,
-    /// What a solver that looks back more than one step carries from frame to frame; empty for the others, and at the
-    /// start of a run.
-    pub history: Vec<Vec3<f64>>,
+    /// What a solver that looks back more than one step carries from frame to frame.
+    pub memory: SolverMemory,
 }
 
 impl State {
-    /// A fingerprint of the exact bits (FNV-1a over positions, velocities, history and time).
+    /// A fingerprint of the exact bits (FNV-1a over positions, velocities, memory and time).
     pub fn hash(&self) -> u64 {
-        let vectors = self.positions.iter().chain(&self.velocities).chain(&self.history).flat_map(|v| v.to_array());
+        let memory = self.memory.to_vectors();
+        let vectors = self.positions.iter().chain(&self.velocities).chain(&memory).flat_map(|v| v.to_array());
         fnv1a(vectors.chain([self.time]).flat_map(|number| number.to_bits().to_le_bytes()))
     }
 
     /// The first vertex with a position or velocity that is not finite.
     pub fn first_non_finite(&self) -> Option<usize> {
         self.positions.iter().zip(&self.velocities).position(|(x, v)| !x.is_finite() || !v.is_finite())
+    }
+}
+
+/// What a solver carries from frame to frame besides positions and velocities.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum SolverMemory {
+    /// Nothing: every solver at the start of a run, and those that look back one step only.
+    #[default]
+    Nothing,
+    /// The step before: `newton` with BDF2.
+    StepBefore(StepBefore),
+    /// What `auto` has found out.
+    Auto(AutoMemory),
+}
+
+/// The step before, for a scheme that looks back two.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StepBefore {
+    /// Where every vertex began it, in m.
+    pub positions: Vec<Vec3<f64>>,
+    /// The velocity with which it began, in m/s; not finite where nothing may be made of it, as after a collision.
+    pub velocities: Vec<Vec3<f64>>,
+}
+
+/// What `auto` has found out about a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AutoMemory {
+    /// How it controls the substeps.
+    pub controller: Controller,
+    /// The second cloth, while one runs along: see [`solver::auto`](crate::solver::auto).
+    pub twin: Option<StepBefore>,
+}
+
+/// The state of the controller of `auto`: the number of substeps, and what it rests on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Controller {
+    /// Substeps of a frame.
+    pub substeps: u32,
+    /// Windows that are over.
+    pub window: u32,
+    /// Frames of this window.
+    pub frame: u32,
+    /// Frames of this window that were computed again.
+    pub strained: u32,
+    /// Frames to come in which none is.
+    pub patience: u32,
+    /// What the substeps of the next frame are multiplied with.
+    pub factor: u32,
+    /// Whether a twin runs along.
+    pub is_measured: bool,
+    /// The largest distance to it in this window, in m.
+    pub distance: f64,
+    /// The last estimate, in m.
+    pub estimate: f64,
+    /// With how many substeps it was made; zero before the first.
+    pub estimated_with: u32,
+    /// Whether more substeps did not help.
+    pub is_settled: bool,
+    /// Whether the window before asked for more, so that this one shows what they do.
+    pub is_probing: bool,
+}
+
+/// Vectors of a controller in a file.
+const CONTROLLER: usize = 4;
+
+impl SolverMemory {
+    /// As vectors, the form in which files and hashes have it.
+    pub fn to_vectors(&self) -> Vec<Vec3<f64>> {
+        match self {
+            Self::Nothing => Vec::new(),
+            Self::StepBefore(before) => before.vectors().collect(),
+            Self::Auto(AutoMemory { controller, twin }) => {
+                let twin = twin.iter().flat_map(StepBefore::vectors);
+                controller.to_vectors().into_iter().chain(twin).collect()
+            }
+        }
+    }
+
+    /// From the vectors of a state of so many vertices; what no solver can have written is [`Nothing`](Self::Nothing).
+    pub fn from_vectors(vectors: &[Vec3<f64>], vertex_count: usize) -> Self {
+        let steps = |vectors: &[Vec3<f64>]| {
+            let (positions, velocities) = vectors.split_at(vertex_count);
+            StepBefore { positions: positions.to_vec(), velocities: velocities.to_vec() }
+        };
+        // Cloth has three vertices at least, so the lengths tell them apart.
+        match vectors.split_first_chunk::<CONTROLLER>() {
+            _ if !vectors.is_empty() && vectors.len() == 2 * vertex_count => Self::StepBefore(steps(vectors)),
+            Some((header, rest)) if rest.is_empty() || rest.len() == 2 * vertex_count => {
+                let twin = (!rest.is_empty()).then(|| steps(rest));
+                let controller = Controller::from_vectors(header);
+                controller.map_or(Self::Nothing, |controller| Self::Auto(AutoMemory { controller, twin }))
+            }
+            _ => Self::Nothing,
+        }
+    }
+
+    /// Forgets what does not hold once an interaction has changed the model.
+    pub(crate) fn disturbed(&mut self) {
+        if let Self::Auto(memory) = self {
+            // The twin would be thrown to where the hand is.
+            memory.twin = None;
+            memory.controller.is_measured = false;
+        }
+    }
+
+    /// Forgets what does not hold once the velocity of a vertex has been changed from outside.
+    pub(crate) fn kicked(&mut self, vertex: usize) {
+        match self {
+            Self::StepBefore(before) => {
+                if let Some(velocity) = before.velocities.get_mut(vertex) {
+                    *velocity = StepBefore::NO_VELOCITY;
+                }
+            }
+            _ => self.disturbed(),
+        }
+    }
+}
+
+impl StepBefore {
+    /// The velocity of a vertex with which the scheme starts anew.
+    pub(crate) const NO_VELOCITY: Vec3<f64> = Vec3::new(f64::INFINITY, 0.0, 0.0);
+
+    fn vectors(&self) -> impl Iterator<Item = Vec3<f64>> + '_ {
+        self.positions.iter().chain(&self.velocities).copied()
+    }
+}
+
+impl Controller {
+    fn to_vectors(self) -> [Vec3<f64>; CONTROLLER] {
+        let yes = |is: bool| f64::from(u8::from(is));
+        [
+            Vec3::new(f64::from(self.substeps), f64::from(self.window), f64::from(self.frame)),
+            Vec3::new(f64::from(self.strained), yes(self.is_measured), self.distance),
+            Vec3::new(self.estimate, f64::from(self.estimated_with), yes(self.is_settled)),
+            Vec3::new(f64::from(self.patience), f64::from(self.factor), yes(self.is_probing)),
+        ]
+    }
+
+    fn from_vectors([a, b, c, d]: &[Vec3<f64>; CONTROLLER]) -> Option<Self> {
+        let is_count = |x: &f64| *x >= 0.0 && *x <= f64::from(u32::MAX / 2) && *x == x.trunc();
+        let counts = [a.x, a.y, a.z, b.x, c.y, d.x, d.y];
+        let is_sound = counts.iter().all(is_count) && b.z.is_finite() && c.x.is_finite();
+        is_sound.then_some(Self {
+            substeps: a.x as u32,
+            window: a.y as u32,
+            frame: a.z as u32,
+            strained: b.x as u32,
+            is_measured: b.y != 0.0,
+            distance: b.z,
+            estimate: c.x,
+            estimated_with: c.y as u32,
+            is_settled: c.z != 0.0,
+            patience: d.x as u32,
+            factor: d.y as u32,
+            is_probing: d.z != 0.0,
+        })
     }
 }
 
@@ -54,9 +210,43 @@ mod tests {
     }
 
     #[test]
+    fn a_memory_survives_its_vectors() {
+        let vectors = |count: usize| (0..count).map(|i| Vec3::new(i as f64, 0.5, -2.0)).collect::<Vec<_>>();
+        let controller = Controller {
+            substeps: 24,
+            window: 3,
+            frame: 7,
+            strained: 1,
+            patience: 2,
+            factor: 4,
+            is_measured: true,
+            distance: 1e-3,
+            estimate: 2e-3,
+            estimated_with: 20,
+            is_settled: false,
+            is_probing: true,
+        };
+        let before = StepBefore { positions: vectors(5), velocities: vectors(5) };
+        for memory in [
+            SolverMemory::Nothing,
+            SolverMemory::StepBefore(before.clone()),
+            SolverMemory::Auto(AutoMemory { controller, twin: None }),
+            SolverMemory::Auto(AutoMemory { controller, twin: Some(before.clone()) }),
+        ] {
+            assert_eq!(SolverMemory::from_vectors(&memory.to_vectors(), 5), memory);
+        }
+        assert_eq!(SolverMemory::from_vectors(&vectors(3), 5), SolverMemory::Nothing, "of no solver");
+        assert_eq!(SolverMemory::from_vectors(&vectors(4), 5), SolverMemory::Nothing, "no controller");
+    }
+
+    #[test]
     fn the_hash_sees_every_bit() {
-        let state =
-            State { positions: vec![Vec3::ZERO; 2], velocities: vec![Vec3::ZERO; 2], time: 0.0, history: Vec::new() };
+        let state = State {
+            positions: vec![Vec3::ZERO; 2],
+            velocities: vec![Vec3::ZERO; 2],
+            time: 0.0,
+            memory: SolverMemory::Nothing,
+        };
         let mut other = state.clone();
         other.velocities[1].z = -0.0;
         assert_ne!(state.hash(), other.hash());

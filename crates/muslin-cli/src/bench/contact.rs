@@ -31,7 +31,7 @@ use muslin::math::Vec3;
 use muslin::parallel::Team;
 use muslin::scene::Override;
 use muslin::solver::StepReport;
-use muslin::state::State;
+use muslin::state::{SolverMemory, State};
 use serde::Serialize;
 
 use super::memory::status;
@@ -324,8 +324,12 @@ fn refined(coarse: &Simulation, mut fine: Simulation, cells: u32) -> Result<Simu
         fine
     };
     let State { positions, velocities, time, .. } = coarse.state();
-    let state =
-        State { positions: spread(positions), velocities: spread(velocities), time: *time, history: Vec::new() };
+    let state = State {
+        positions: spread(positions),
+        velocities: spread(velocities),
+        time: *time,
+        memory: SolverMemory::Nothing,
+    };
     fine.restore(state, coarse.frame()).map_err(failed)?;
     Ok(fine)
 }

@@ -8,17 +8,17 @@
 //!     20      8   frame
 //!     28      8   time [s]
 //!     36      8   number of vertices n
-//!     44      8   number of vectors of history k
+//!     44      8   number of vectors of the solver's memory k
 //!     52   24 n   positions as f64
 //!      …   24 n   velocities as f64
-//!      …   24 k   history as f64
+//!      …   24 k   memory as f64
 //!      …      8   FNV-1a of all of the above
 //! ```
 //!
 //! The result files hold single precision and no velocities, so they cannot serve for this.
 
 use muslin::math::Vec3;
-use muslin::state::{State, fnv1a};
+use muslin::state::{SolverMemory, State, fnv1a};
 
 const MAGIC: &[u8; 8] = b"MUSLINCP";
 const VERSION: u32 = 2;
@@ -49,15 +49,16 @@ pub(crate) enum CheckpointError {
 impl Checkpoint {
     /// The bytes of a checkpoint.
     pub(crate) fn encode(fingerprint: u64, frame: usize, state: &State) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(HEADER_BYTES + 48 * state.positions.len() + 24 * state.history.len() + 8);
+        let memory = state.memory.to_vectors();
+        let mut bytes = Vec::with_capacity(HEADER_BYTES + 48 * state.positions.len() + 24 * memory.len() + 8);
         bytes.extend_from_slice(MAGIC);
         bytes.extend_from_slice(&VERSION.to_le_bytes());
         bytes.extend_from_slice(&fingerprint.to_le_bytes());
         bytes.extend_from_slice(&(frame as u64).to_le_bytes());
         bytes.extend_from_slice(&state.time.to_le_bytes());
         bytes.extend_from_slice(&(state.positions.len() as u64).to_le_bytes());
-        bytes.extend_from_slice(&(state.history.len() as u64).to_le_bytes());
-        for vector in state.positions.iter().chain(&state.velocities).chain(&state.history) {
+        bytes.extend_from_slice(&(memory.len() as u64).to_le_bytes());
+        for vector in state.positions.iter().chain(&state.velocities).chain(&memory) {
             for number in vector.to_array() {
                 bytes.extend_from_slice(&number.to_le_bytes());
             }
@@ -91,7 +92,9 @@ impl Checkpoint {
         }
         let mut vectors = |count: u64| (0..count).filter_map(|_| reader.vector()).collect();
         let (positions, velocities) = (vectors(count), vectors(count));
-        let state = State { positions, velocities, history: vectors(remembered), time: f64::from_bits(time) };
+        let remembered: Vec<Vec3<f64>> = vectors(remembered);
+        let memory = SolverMemory::from_vectors(&remembered, positions.len());
+        let state = State { positions, velocities, memory, time: f64::from_bits(time) };
         Ok(Self { fingerprint, frame: frame as usize, state })
     }
 }
@@ -126,6 +129,8 @@ impl Reader<'_> {
 
 #[cfg(test)]
 mod tests {
+    use muslin::state::StepBefore;
+
     use super::*;
 
     fn sample() -> State {
@@ -133,7 +138,10 @@ mod tests {
             positions: vec![Vec3::new(0.1, -0.0, f64::MIN_POSITIVE / 8.0), Vec3::new(1e300, -2.0, 3.0)],
             velocities: vec![Vec3::new(0.1 + 0.2, 5.0, 6.0), Vec3::ZERO],
             time: 1.0 / 3.0,
-            history: vec![Vec3::new(7.0, 8.0, 9.0)],
+            memory: SolverMemory::StepBefore(StepBefore {
+                positions: vec![Vec3::new(7.0, 8.0, 9.0); 2],
+                velocities: vec![Vec3::new(f64::INFINITY, 0.0, 0.0); 2],
+            }),
         }
     }
 

@@ -6,7 +6,7 @@ use muslin::energy::bend::dihedral::{self, Dihedral};
 use muslin::energy::bend::distance::Distance;
 use muslin::energy::bend::hinge_force::{self, HingeForce};
 use muslin::energy::bend::isometric::{self, Isometric, IsometricScalar, cotangent_weights};
-use muslin::energy::bend::projective::{self, Projective};
+use muslin::energy::bend::projective::{self, ProjectiveBend};
 use muslin::energy::bend::shell::{self, CurvedShell, Shell};
 use muslin::energy::stretch::baraff_witkin::{self, BaraffWitkin};
 use muslin::energy::stretch::membrane::{self, Membrane, Moduli, rest_weights};
@@ -57,7 +57,7 @@ fn all() -> Vec<Worst> {
         worst::<Isometric, 4>(&isometric::Rest { weights, compliance: 0.1 }),
         worst::<HingeForce, 4>(&hinge_force::Rest::new(0.4, 0.01)),
         worst::<CubicShell, 4>(&cubic_shell::Rest::new(&BENT.map(Vec3::from), 0.1)),
-        worst::<Projective, 4>(&projective::Rest { weights, length: 0.3, compliance: 0.1 }),
+        worst::<ProjectiveBend, 4>(&projective::Rest { weights, length: 0.3, compliance: 0.1 }),
         worst::<IsometricScalar, 4>(&isometric::ScalarRest { weights, scale: 3.0, compliance: 0.1 }),
         worst::<Shell, 8>(&shell_rest(0.0)),
         worst::<CurvedShell, 8>(&shell_rest(0.7)),

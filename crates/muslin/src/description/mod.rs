@@ -11,7 +11,7 @@ pub(crate) use problem::Problems;
 pub use problem::{LoadFrames, LoadMesh, Problem};
 
 use crate::material::fabric::Fabric;
-use crate::mesh::Diagonals;
+use crate::mesh::{Diagonals, Mesh};
 use crate::parameter::{Entry, Settings};
 use crate::shape::Shape;
 
@@ -68,6 +68,14 @@ pub struct Wind {
     pub air_density: f64,
 }
 
+/// Air at rest that nothing feels: drag and lift are 0.
+impl Default for Wind {
+    fn default() -> Self {
+        // Of dry air at 15 °C and 101 325 Pa (International Standard Atmosphere).
+        Self { velocity: [0.0; 3], drag: 0.0, lift: 0.0, air_density: 1.225 }
+    }
+}
+
 /// An entry of the catalogue with the settings a scene gives it.
 ///
 /// Of the entry's `one_of` parameters exactly one is among the settings.
@@ -90,6 +98,13 @@ pub struct Contact {
     pub friction: f64,
     /// What is done about a start in which something cuts or touches.
     pub start: Start,
+}
+
+/// Colliders are touched, cloth is not: 1 mm apart, friction 0.3.
+impl Default for Contact {
+    fn default() -> Self {
+        Self { self_contact: false, thickness: 1e-3, friction: 0.3, start: Start::Error }
+    }
 }
 
 /// What is done about a start in which something cuts or touches, so that contact can promise nothing of it.
@@ -152,6 +167,8 @@ pub enum ClothShape {
         /// Path as the scene gives it; whoever reads files resolves it.
         file: String,
     },
+    /// A mesh in memory. A scene file has no word for it: the text of a scene names the file in which it would be.
+    Given(Arc<Mesh>),
 }
 
 /// What a cloth is made of.
@@ -354,4 +371,19 @@ pub struct View {
     pub ground: bool,
     /// Height of the ground, in m; `None` = below everything.
     pub ground_height: Option<f64>,
+}
+
+/// As the previews choose it.
+impl Default for View {
+    fn default() -> Self {
+        Self {
+            size: [1280, 720],
+            eye: None,
+            target: None,
+            direction: None,
+            fov: 35.0,
+            ground: true,
+            ground_height: None,
+        }
+    }
 }

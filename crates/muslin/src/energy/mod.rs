@@ -22,6 +22,7 @@ pub use stiffness::Stiffness;
 use crate::math::{Mat3, Scalar, Sym3, Vec3};
 use crate::mesh::Mesh;
 use crate::parameter::{Entry, Settings};
+use crate::settings::{BendSettings, typed};
 use crate::topology::{Hinge, Topology};
 
 /// One term of the potential, E(x) = Σ ψ(xₑ), over elements of `N` vertices.
@@ -254,6 +255,13 @@ const NONE: EnergyKind = EnergyKind {
     flat_only: false,
     forms: Forms::ALL,
 };
+
+/// The typed form of the model `none`, of stretch or of bending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoEnergy {}
+
+typed!(NoEnergy: StretchSettings, NONE, {});
+impl BendSettings for NoEnergy {}
 
 /// One list of the files of a family: the table of its models, and the function that assembles the one of a name.
 macro_rules! family {

@@ -1,6 +1,7 @@
 //! The three forms in which a scene may give a stiffness.
 
-use crate::parameter::{Kind, Parameter, Setting, Settings};
+use crate::parameter::{Entry, Kind, Parameter, Setting, Settings};
+use crate::settings::SettingField;
 
 /// How stiff a model is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,6 +38,22 @@ impl Stiffness {
             Self::Projection(k) => Some(k),
             _ => None,
         }
+    }
+}
+
+/// One of three keys, which exclude each other.
+impl SettingField for Stiffness {
+    fn of(entry: &Entry, key: &str) -> Self {
+        Self::Physical(f64::of(entry, key))
+    }
+
+    fn write(self, _key: &'static str, settings: &mut Settings) {
+        let (key, value) = match self {
+            Self::Physical(stiffness) => ("stiffness", stiffness),
+            Self::Compliance(compliance) => ("compliance", compliance),
+            Self::Projection(k) => ("k", k),
+        };
+        value.write(key, settings);
     }
 }
 

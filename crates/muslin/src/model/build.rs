@@ -1,5 +1,7 @@
 //! Makes a model of a description, one cloth after the other.
 
+use std::ops::Range;
+
 use crate::contact::collider::Collider;
 use crate::contact::collider::mesh as collider_mesh;
 use crate::contact::collider::mesh::Body;
@@ -9,7 +11,7 @@ use crate::description::{Choice, ClothShape, LoadFrames, LoadMesh, Material, Pro
 use crate::energy;
 use crate::energy::stretch::shape_matching;
 use crate::energy::stretch::shape_matching::Matching;
-use crate::energy::{Sink, Site};
+use crate::energy::{EnergyKind, Sink, Site};
 use crate::force::Wind;
 use crate::math::{Mat3, Vec3};
 use crate::mesh;
@@ -45,6 +47,7 @@ impl Model {
                 .self_contact
                 .then(|| SelfContact { friction: scene.contact.friction, rest: Vec::new() }),
             gravity: scene.gravity.into(),
+            forces: Vec::new(),
             wind: Wind::new(&scene.wind),
             thickness: scene.contact.thickness,
             surface: Surface::default(),
@@ -84,14 +87,20 @@ impl Model {
         }
 
         warnings::warn_of_shared_vertices(index, &pins, mesh.vertex_count(), problems);
+        let first_pin = self.pins.len();
         let clamped = self.add_pins(cloth, pins, &placed, &ordering);
         let site =
             Site { mesh: &ordered, topology: &topology, clamped: &clamped, first_vertex: first as u32, vertex_count };
         warnings::warn_if_flattened(index, cloth, &site, problems);
         let first_term = sink.count();
-        let Material { stretch, bend, .. } = &cloth.material;
-        energy::assemble_stretch(stretch.entry.name, &stretch.settings, &site, sink);
-        energy::assemble_bend(bend.entry.name, &bend.settings, &site, sink);
+        refuse_settings(
+            &format!("cloth[{index}].material.stretch"),
+            energy::STRETCH,
+            &cloth.material.stretch,
+            problems,
+        );
+        refuse_settings(&format!("cloth[{index}].material.bend"), energy::BEND, &cloth.material.bend, problems);
+        assemble(&cloth.material, &site, sink);
         if cloth.material.stretch.entry.name == shape_matching::NAME {
             self.matchings.push(Matching::new(&cloth.material.stretch.settings, &site));
         }
@@ -109,9 +118,39 @@ impl Model {
             velocity: cloth.velocity.into(),
             stiffness: least_stiffness(&cloth.material.stretch),
             slack: cloth.material.stretch.settings.number("slack").unwrap_or(0.0),
+            pins: first_pin..first_pin + cloth.pins.len(),
+            clamped,
             ordering,
             mesh,
         });
+    }
+
+    /// Hands the elements of a cloth to `sink` anew, of other materials that were checked, and gives the terms that they stand for.
+    pub(crate) fn reassemble(&mut self, index: usize, materials: &[Material], sink: &mut impl Sink) -> Range<usize> {
+        let is_matched = |material: &Material| material.stretch.entry.name == shape_matching::NAME;
+        let (material, vertex_count) = (&materials[index], self.masses.len());
+        let cloth = &mut self.cloths[index];
+        let mesh = cloth.ordering.apply(&cloth.mesh);
+        let topology = Topology::build(&mesh);
+        let first_vertex = cloth.vertices.start as u32;
+        let site = Site { mesh: &mesh, topology: &topology, clamped: &cloth.clamped, first_vertex, vertex_count };
+        let first = sink.count();
+        assemble(material, &site, sink);
+        // Of the matched cloths this one has the place after those before it.
+        let others = materials.iter().enumerate().filter(|(i, other)| *i != index && is_matched(other)).count();
+        let at = materials[..index].iter().filter(|other| is_matched(other)).count();
+        let had = self.matchings.len() - others;
+        let matching = is_matched(material).then(|| Matching::new(&material.stretch.settings, &site));
+        self.matchings.splice(at..at + had, matching);
+        let stretch = &material.stretch;
+        (cloth.stiffness, cloth.slack) = (least_stiffness(stretch), stretch.settings.number("slack").unwrap_or(0.0));
+        let (old, count) = (cloth.terms.clone(), sink.count() - first);
+        cloth.terms = old.start..old.start + count;
+        for cloth in &mut self.cloths[index + 1..] {
+            let start = cloth.terms.start - old.len() + count;
+            cloth.terms = start..start + cloth.terms.len();
+        }
+        old
     }
 
     /// Adds the pins of the cloth that was added last; `selected` are their vertices, as the user numbers them.
@@ -233,6 +272,7 @@ fn rest_mesh(
             (Mesh::tube(*radius, *height, *cells).map_err(|e| e.to_string()), "tube")
         }
         ClothShape::Mesh { file } => (load(file), "mesh"),
+        ClothShape::Given(mesh) => (Ok(Mesh::clone(mesh)), "mesh"),
     };
     let place = format!("{place}.{key}");
     let mut mesh = mesh.map_err(|message| problems.error(&place, message)).ok()?;
@@ -277,6 +317,23 @@ fn place_mesh(cloth: &description::Cloth, mesh: &Mesh) -> Vec<Vec3<f64>> {
 fn centroid(points: impl Iterator<Item = Vec3<f64>>) -> Vec3<f64> {
     let (sum, count) = points.fold((Vec3::ZERO, 0.0), |(sum, n), p| (sum + p, n + 1.0));
     if count > 0.0 { sum * (1.0 / count) } else { sum }
+}
+
+/// Lists the elements of the models of a material.
+fn assemble(material: &Material, site: &Site<'_>, sink: &mut impl Sink) {
+    let Material { stretch, bend, .. } = material;
+    energy::assemble_stretch(stretch.entry.name, &stretch.settings, site, sink);
+    energy::assemble_bend(bend.entry.name, &bend.settings, site, sink);
+}
+
+/// Settings that are not those of the table of a model would make none of its elements.
+fn refuse_settings(place: &str, models: &[EnergyKind], choice: &Choice, problems: &mut Problems) {
+    let Some(model) = models.iter().find(|model| model.entry.name == choice.entry.name) else {
+        return problems.error(format!("{place}.model"), format!("there is no model {:?} here", choice.entry.name));
+    };
+    for (key, message) in model.entry.faults(&choice.settings) {
+        problems.error(format!("{place}.{key}"), message);
+    }
 }
 
 /// The least of the stiffnesses of a stretch model, in N/m; zero for none. Flexion stands beside the others, not behind them.

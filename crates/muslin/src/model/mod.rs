@@ -18,7 +18,7 @@ use crate::force::Wind;
 use crate::math::Vec3;
 use crate::mesh::Mesh;
 use crate::motion::{Motion, Pose};
-use crate::state::State;
+use crate::state::{SolverMemory, State};
 use crate::topology::{Adjacency, Ordering};
 
 pub use crate::contact::collider::mesh::Body;
@@ -58,6 +58,8 @@ pub struct Model {
     pub self_contact: Option<SelfContact>,
     /// g, in m/s².
     pub gravity: Vec3<f64>,
+    /// What a program adds to the forces on the vertices in the next frame, in N; empty for none.
+    pub(crate) forces: Vec<Vec3<f64>>,
     /// Air, if it moves or resists.
     pub wind: Option<Wind<f64>>,
     /// Distance kept from bodies, in m.
@@ -143,6 +145,10 @@ pub struct Cloth {
     pub stiffness: f64,
     /// Strain up to which it is free.
     pub slack: f64,
+    /// Its pins, in the order of the scene.
+    pub(crate) pins: Range<usize>,
+    /// Whether a vertex is held for the whole run, in the model's order.
+    clamped: Vec<bool>,
 }
 
 /// Vertices led along one path.
@@ -210,7 +216,7 @@ impl Model {
             positions: self.initial_positions.clone(),
             velocities: velocities.collect(),
             time: 0.0,
-            history: Vec::new(),
+            memory: SolverMemory::Nothing,
         }
     }
 
@@ -218,6 +224,16 @@ impl Model {
     pub(crate) fn pinned_in(&self, range: Range<usize>) -> impl Iterator<Item = &Pinned> {
         let first = self.pinned.partition_point(|p| (p.vertex as usize) < range.start);
         self.pinned[first..].iter().take_while(move |p| (p.vertex as usize) < range.end)
+    }
+
+    /// The number in the state of a vertex of a cloth, as the user numbers it; or what to say of a number that is none.
+    pub fn state_vertex(&self, cloth: usize, vertex: usize) -> Result<usize, String> {
+        let last = self.cloths.len().saturating_sub(1);
+        let piece = self.cloths.get(cloth).ok_or_else(|| format!("there is no cloth {cloth}; the last is {last}"))?;
+        let new = piece.ordering.new_from_old.get(vertex).copied();
+        let last = piece.vertices.len().saturating_sub(1);
+        let out_of_range = || format!("vertex {vertex} is out of range: cloth {cloth} has vertices 0 to {last}");
+        new.map(|new| piece.vertices.start + new as usize).ok_or_else(out_of_range)
     }
 
     /// The cloth of a vertex of the state, and the vertex as the user numbers it.

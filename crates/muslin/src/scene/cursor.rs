@@ -4,12 +4,15 @@
 //! Either way the caller goes on, with a default or without the thing, and the scene is given up only at the end. A
 //! key that nobody asked for is an error, so a table knows its keys by being asked for them.
 
-use crate::parameter::{Kind, Setting};
+use std::fmt;
 
-use crate::scene::finding::{Mark, Report, quote};
+use crate::parameter::{Kind, Setting, refusal};
+
+use crate::scene::finding::{Mark, Report};
 use crate::scene::node::{Field, Node, Value};
-use crate::scene::suggest::nearest;
 use crate::scene::words::Word;
+use crate::validate::limits::whole;
+use crate::validate::suggest::{quote, unknown_key};
 
 /// A table of the scene while it is read.
 pub(super) struct Table<'n, 'r> {
@@ -120,14 +123,10 @@ impl<'n, 'r> Table<'n, 'r> {
         if self.forgiving {
             return;
         }
-        let owner = self.owner.as_ref().map(|owner| format!(" of {owner}")).unwrap_or_default();
         for field in self.fields.iter().filter(|field| !self.asked.contains(&field.key.as_str())) {
-            let remedy = match nearest(&field.key, self.asked.iter().copied()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("known here: {}", self.asked.join(", ")),
-            };
             let path = self.path_of(&field.key);
-            self.report.error(&field.key_mark, path, format!("unknown key{owner}; {remedy}"));
+            let message = unknown_key(&field.key, self.owner.as_deref(), &self.asked);
+            self.report.error(&field.key_mark, path, message);
         }
     }
 }
@@ -142,9 +141,8 @@ impl<'n> Item<'n, '_> {
     }
 
     /// A whole number.
-    pub(super) fn integer(self, min: u32, max: u32) -> Option<u32> {
-        let kind = Kind::Integer { min: i64::from(min), max: i64::from(max) };
-        match self.setting(kind)? {
+    pub(super) fn integer(self, range: [u32; 2]) -> Option<u32> {
+        match self.setting(whole(range))? {
             Setting::Integer(i) => u32::try_from(i).ok(),
             Setting::Number(_) | Setting::Choice(_) | Setting::Vector(_) => None,
         }
@@ -168,7 +166,7 @@ impl<'n> Item<'n, '_> {
         };
         match setting.filter(|&setting| kind.allows(setting)) {
             Some(setting) => Some(setting),
-            None => self.refuse(&kind.to_string()),
+            None => self.refuse(kind),
         }
     }
 
@@ -208,14 +206,14 @@ impl<'n> Item<'n, '_> {
     }
 
     /// A fixed number of whole numbers.
-    pub(super) fn integers<const N: usize>(self, min: u32, max: u32) -> Option<[u32; N]> {
-        self.array("whole numbers", |item| item.integer(min, max))
+    pub(super) fn integers<const N: usize>(self, range: [u32; 2]) -> Option<[u32; N]> {
+        self.array("whole numbers", |item| item.integer(range))
     }
 
     fn array<T, const N: usize>(self, what: &str, read: impl FnMut(Item<'n, '_>) -> Option<T>) -> Option<[T; N]> {
         match &self.node.value {
             Value::Array(elements) if elements.len() == N => self.elements(elements, read)?.try_into().ok(),
-            _ => self.refuse(&format!("an array of {N} {what}")),
+            _ => self.refuse(format_args!("an array of {N} {what}")),
         }
     }
 
@@ -223,7 +221,7 @@ impl<'n> Item<'n, '_> {
     pub(super) fn list<T>(self, what: &str, read: impl FnMut(Item<'n, '_>) -> Option<T>) -> Option<Vec<T>> {
         match &self.node.value {
             Value::Array(elements) if !elements.is_empty() => self.elements(elements, read),
-            _ => self.refuse(&format!("an array of {what}, at least one")),
+            _ => self.refuse(format_args!("an array of {what}, at least one")),
         }
     }
 
@@ -238,7 +236,7 @@ impl<'n> Item<'n, '_> {
                 let mut index = 0..;
                 self.elements(elements, |item| item.table(|table| read(index.next().unwrap_or_default(), table)))
             }
-            _ => self.refuse(&format!("an array of tables, each headed [[{header}]]")),
+            _ => self.refuse(format_args!("an array of tables, each headed [[{header}]]")),
         }
     }
 
@@ -278,8 +276,8 @@ impl<'n> Item<'n, '_> {
     }
 
     /// Reports a value that is not what it must be.
-    fn refuse<T>(self, must: &str) -> Option<T> {
-        let message = format!("must be {must}, got {}", describe(&self.node.value));
+    fn refuse<T>(self, must: impl fmt::Display) -> Option<T> {
+        let message = refusal(must, describe(&self.node.value));
         self.error(message)
     }
 

@@ -62,7 +62,7 @@ fn view(out: &mut String, view: &View) -> fmt::Result {
 
 fn cloth(out: &mut String, cloth: &Cloth) -> fmt::Result {
     writeln!(out, "\n[[cloth]]\nname = {}", Quoted(&cloth.name))?;
-    shape(out, &cloth.shape)?;
+    shape(out, &cloth.shape, &cloth.name)?;
     writeln!(out, "repair = {}", cloth.repair)?;
     writeln!(out, "translate = {:?}\nrotate = {:?}", cloth.translate, cloth.rotate)?;
     writeln!(out, "scale = {:?}\nvelocity = {:?}", cloth.scale, cloth.velocity)?;
@@ -71,7 +71,8 @@ fn cloth(out: &mut String, cloth: &Cloth) -> fmt::Result {
     cloth.pins.iter().try_for_each(|p| pin(out, p))
 }
 
-fn shape(out: &mut String, shape: &ClothShape) -> fmt::Result {
+/// A mesh in memory has a file of the cloth's name.
+fn shape(out: &mut String, shape: &ClothShape, name: &str) -> fmt::Result {
     match shape {
         ClothShape::Grid { size, cells, diagonals } => {
             let diagonals = diagonals.word();
@@ -81,6 +82,7 @@ fn shape(out: &mut String, shape: &ClothShape) -> fmt::Result {
             writeln!(out, "tube = {{ radius = {radius:?}, height = {height:?}, cells = {cells:?} }}")
         }
         ClothShape::Mesh { file } => writeln!(out, "mesh = {}", Quoted(file)),
+        ClothShape::Given(_) => writeln!(out, "mesh = {}", Quoted(&format!("{name}.obj"))),
     }
 }
 

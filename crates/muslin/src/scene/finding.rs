@@ -224,15 +224,6 @@ impl Report {
     }
 }
 
-/// Quotes a user's text for a message, cut to what a person reads.
-pub(super) fn quote(text: &str) -> String {
-    const LONGEST: usize = 60;
-    match text.char_indices().nth(LONGEST) {
-        Some((cut, _)) => format!("{:?}…", &text[..cut]),
-        None => format!("{text:?}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

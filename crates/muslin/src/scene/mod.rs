@@ -30,7 +30,6 @@ mod encode;
 mod finding;
 mod node;
 mod overrides;
-mod suggest;
 mod words;
 
 pub use crate::description::{
@@ -38,7 +37,7 @@ pub use crate::description::{
     Path, Pin, Scene, Select, Selection, Start, View, Waypoint, Wind,
 };
 pub use crate::mesh::Severity;
-pub use decode::{MAX_DURATION, MAX_FRAMES};
+pub use crate::validate::limits::{MAX_DURATION, MAX_FRAMES};
 pub use finding::{Finding, Findings, Origin, Place};
 pub use overrides::Override;
 

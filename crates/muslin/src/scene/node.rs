@@ -9,7 +9,8 @@ use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
-use crate::scene::finding::{Mark, Report, quote};
+use crate::scene::finding::{Mark, Report};
+use crate::validate::suggest::quote;
 
 /// A value and where it was written.
 #[derive(Clone, Debug, PartialEq)]

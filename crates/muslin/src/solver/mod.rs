@@ -44,24 +44,31 @@ pub mod projective;
 pub mod shape_matching;
 pub mod vbd;
 
+pub use auto::Auto;
 pub use elastic::{Elastic, Instant};
 pub use error::{StepError, milliseconds, over_the_limit};
 pub use explicit::force_buffers::{ForceFlow, Forces, Rows, Vertices};
+pub use explicit::{Explicit, Stepping};
+pub use newton::{Indefiniteness, Integrator, LineSearch, LinearSystem, Newton};
+pub use pbd::Pbd;
 #[cfg(test)]
 pub(crate) use position_based::particle::Bundle;
 pub use position_based::particle::Particle;
 pub use position_based::sweep::{Place, Sweep};
 pub use position_based::{pbd, xpbd};
+pub use projective::Projective;
 pub(crate) use registry::{MOST_SUBSTEPS, PRECISION, count, iterations, substeps};
-pub use registry::{Need, SOLVERS, SolverKind, find};
+pub use registry::{Need, Precision, SOLVERS, SolverKind, find};
+pub use shape_matching::ShapeMatching;
 pub(crate) use stage::Stopwatch;
 pub use stage::{Stage, StageTimes};
 pub use term::{Term, elastic_energy};
+pub use vbd::Vbd;
 pub use vbd::incident::{IncidentElements, Plan, View};
+pub use xpbd::Xpbd;
 
 use crate::contact::ContactStats;
 use crate::contact::context::ContactContext;
-use crate::math::Vec3;
 use crate::model::Model;
 use crate::parallel::Team;
 use crate::state::State;
@@ -78,9 +85,6 @@ pub trait Solver: Send + Sync {
     fn unsolved(&self) -> Option<f64> {
         None
     }
-
-    /// Forgets of [`State::history`] what does not hold once an interaction has changed the model.
-    fn disturb(&self, _history: &mut Vec<Vec3<f64>>) {}
 }
 
 /// What a solver works with and does not change.

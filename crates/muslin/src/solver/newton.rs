@@ -59,10 +59,12 @@ use crate::energy::Treatment;
 use crate::math::{Mat3, Vec3};
 use crate::parallel::Shared;
 use crate::parameter::{Entry, Kind, Parameter, Setting, Settings};
+use crate::settings::{typed, word};
 use crate::solver::elastic::Instant;
 use crate::solver::linear::{BlockMatrix, Cholesky, ConjugateGradients};
 use crate::solver::substep_loop::{Motion, Outcome, Scheme, Substep, SubstepLoop};
 use crate::solver::{Context, Need, SolverKind, StepError, count, iterations, substeps};
+use crate::state::{SolverMemory, StepBefore};
 
 /// The scene's `newton`.
 pub const KIND: SolverKind = SolverKind {
@@ -118,11 +120,84 @@ pub const KIND: SolverKind = SolverKind {
         ],
         one_of: &[],
     },
-    build: |settings| Box::new(SubstepLoop::new(Newton::new(settings), count(settings, "substeps"))),
+    build: |settings| Box::new(SubstepLoop::new(NewtonScheme::new(settings), count(settings, "substeps"))),
     reads_k: false,
     reads_damping: true,
     needs: Need::Potentials,
 };
+
+/// Settings of the scene's `newton`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Newton {
+    /// Time steps in a frame.
+    pub substeps: u32,
+    /// Most iterations of a substep.
+    pub iterations: u32,
+    /// Iterations stop once one of them moves no vertex farther than this, in m.
+    pub tolerance: f64,
+    /// Integration in time.
+    pub integrator: Integrator,
+    /// What is done about negative eigenvalues of an element's Hessian.
+    pub indefiniteness: Indefiniteness,
+    /// Whether a step that raises the objective is halved.
+    pub line_search: LineSearch,
+    /// How linear systems are solved.
+    pub linear: LinearSystem,
+    /// Relative residual at which conjugate gradients stop.
+    pub cg_tolerance: f64,
+}
+
+typed!(Newton: SolverSettings, KIND, { substeps, iterations, tolerance, integrator, indefiniteness, line_search, linear, cg_tolerance });
+
+/// How [`Newton`] integrates in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Integrator {
+    /// Of the first order, and damping.
+    ImplicitEuler,
+    /// Of the second order, with less damping.
+    Bdf2,
+}
+
+word!(Integrator { ImplicitEuler = "implicit_euler", Bdf2 = "bdf2" });
+
+/// What [`Newton`] does about negative eigenvalues of an element's Hessian: see [`Treatment`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Indefiniteness {
+    /// Sets them to zero.
+    Clamp,
+    /// Keeps the part that is a square.
+    Drop,
+    /// Lets compressed springs buckle, after Choi and Ko 2002.
+    ChoiKo,
+    /// Nothing.
+    Plain,
+}
+
+word!(Indefiniteness { Clamp = "clamp", Drop = "drop", ChoiKo = "choi_ko", Plain = "plain" });
+
+/// Whether [`Newton`] halves a step that raises the objective.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LineSearch {
+    /// It does.
+    Backtracking,
+    /// It does not; with one iteration this is Baraff and Witkin.
+    None,
+}
+
+word!(LineSearch { Backtracking = "backtracking", None = "none" });
+
+/// How [`Newton`] solves linear systems.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinearSystem {
+    /// As suits the size.
+    Auto,
+    /// Sparse Cholesky.
+    Cholesky,
+    /// Conjugate gradients.
+    Cg,
+}
+
+word!(LinearSystem { Auto = "auto", Cholesky = "cholesky", Cg = "cg" });
 
 /// Above this many vertices `auto` takes conjugate gradients: the factor of a sheet grows as n log n, its time as n^1.5.
 const CHOLESKY_LIMIT: usize = 40_000;
@@ -145,9 +220,6 @@ const BLUR: f64 = 1e-12;
 /// Vertices whose energies are summed into one number.
 const PIECE: usize = 512;
 
-/// In the place of vⁿ⁻¹ where there is no step to look back on.
-const NO_VELOCITY: Vec3<f64> = Vec3::new(f64::INFINITY, 0.0, 0.0);
-
 /// How the systems are solved.
 enum Linear {
     Direct(Box<Cholesky>),
@@ -155,7 +227,7 @@ enum Linear {
 }
 
 /// Newton's method and its memory.
-struct Newton {
+struct NewtonScheme {
     iterations: u32,
     tolerance: f64,
     two_steps: bool,
@@ -179,12 +251,12 @@ struct Newton {
     normal_forces: Vec<Vec3<f64>>,
     next_forces: Vec<Vec3<f64>>,
     /// All xⁿ⁻¹, then all vⁿ⁻¹; empty before the second step, and for implicit Euler.
-    history: Vec<Vec3<f64>>,
+    before: StepBefore,
     /// The vertices that make a step of implicit Euler next.
     restarts: Vec<bool>,
 }
 
-impl Newton {
+impl NewtonScheme {
     fn new(settings: &Settings) -> Self {
         Self {
             iterations: count(settings, "iterations"),
@@ -210,7 +282,7 @@ impl Newton {
             first_pieces: Vec::new(),
             normal_forces: Vec::new(),
             next_forces: Vec::new(),
-            history: Vec::new(),
+            before: StepBefore::default(),
             restarts: Vec::new(),
         }
     }
@@ -425,7 +497,7 @@ impl Objective<'_> {
     }
 }
 
-impl Scheme for Newton {
+impl Scheme for NewtonScheme {
     fn prepare(&mut self, context: &Context<'_>, motion: &Motion, _step: f64) -> Result<(), StepError> {
         let vertices = motion.positions.len();
         if self.linear.is_none() || self.gradient.len() != vertices {
@@ -472,32 +544,34 @@ impl Scheme for Newton {
 
     fn end(&mut self, motion: &Motion) {
         if self.two_steps {
-            self.history.clear();
-            self.history.extend_from_slice(&motion.previous);
-            let velocity = |(v, &restarts): (&Vec3<f64>, &bool)| if restarts { NO_VELOCITY } else { *v };
-            self.history.extend(motion.start_velocities.iter().zip(&self.restarts).map(velocity));
+            self.before.positions.clone_from(&motion.previous);
+            let velocity = |(v, &restarts): (&Vec3<f64>, &bool)| if restarts { StepBefore::NO_VELOCITY } else { *v };
+            self.before.velocities.clear();
+            self.before.velocities.extend(motion.start_velocities.iter().zip(&self.restarts).map(velocity));
         }
     }
 
-    fn remember(&self, history: &mut Vec<Vec3<f64>>) {
-        history.extend_from_slice(&self.history);
+    fn remember(&self) -> SolverMemory {
+        if self.two_steps { SolverMemory::StepBefore(self.before.clone()) } else { SolverMemory::Nothing }
     }
 
-    fn recall(&mut self, history: &[Vec3<f64>]) {
-        self.history.clear();
-        self.history.extend_from_slice(history);
+    fn recall(&mut self, memory: &SolverMemory) {
+        match memory {
+            SolverMemory::StepBefore(before) => self.before.clone_from(before),
+            _ => self.before = StepBefore::default(),
+        }
     }
 }
 
-impl Newton {
+impl NewtonScheme {
     /// xⁿ⁻¹ and vⁿ⁻¹ of a vertex, where there is a step to look back on.
     fn older(&self, vertex: usize, count: usize) -> Option<(Vec3<f64>, Vec3<f64>)> {
-        // A history of another length is one of another solver.
-        if !self.two_steps || self.history.len() != 2 * count {
+        let StepBefore { positions, velocities } = &self.before;
+        if !self.two_steps || positions.len() != count || velocities.len() != count {
             return None;
         }
-        let velocity = self.history[count + vertex];
-        velocity.is_finite().then(|| (self.history[vertex], velocity))
+        let velocity = velocities[vertex];
+        velocity.is_finite().then(|| (positions[vertex], velocity))
     }
 
     /// m/η² of every vertex; and y of BDF2 in the place of that of implicit Euler where there is a step to look back on.

@@ -52,6 +52,7 @@ use crate::math::Vec3;
 use crate::model::Model;
 use crate::parallel::{Shared, Worker};
 use crate::parameter::{Entry, Settings};
+use crate::settings::typed;
 use crate::solver::linear::ScalarCholesky;
 use crate::solver::substep_loop::{Motion, Outcome, Scheme, Substep, SubstepLoop};
 use crate::solver::{Context, Instant, Need, SolverKind, StepError, count, iterations, substeps};
@@ -65,11 +66,22 @@ pub const KIND: SolverKind = SolverKind {
         parameters: &[substeps(4), iterations(10)],
         one_of: &[],
     },
-    build: |settings| Box::new(SubstepLoop::new(Projective::new(settings), count(settings, "substeps"))),
+    build: |settings| Box::new(SubstepLoop::new(ProjectiveScheme::new(settings), count(settings, "substeps"))),
     reads_k: false,
     reads_damping: true,
     needs: Need::Projections,
 };
+
+/// Settings of the scene's `projective`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Projective {
+    /// Time steps in a frame.
+    pub substeps: u32,
+    /// Local and global steps of a substep.
+    pub iterations: u32,
+}
+
+typed!(Projective: SolverSettings, KIND, { substeps, iterations });
 
 /// Is told the vertices of an element, its weights and its stiffness.
 pub type Visit<'a> = dyn FnMut(&[u32], &[f64], f64) + 'a;
@@ -100,7 +112,7 @@ impl<E: Energy<N>, const N: usize> LocalStep for Batch<E, N> {
 }
 
 /// The scheme.
-struct Projective {
+struct ProjectiveScheme {
     iterations: u32,
     system: Option<System>,
     /// −∇Φ before a global step, in N, and the correction after it, in m: of the vertices, then of the unknowns of regions.
@@ -214,7 +226,7 @@ fn each_region_entry(model: &Model, mut visit: impl FnMut(u32, u32, f64)) {
     }
 }
 
-impl Projective {
+impl ProjectiveScheme {
     fn new(settings: &Settings) -> Self {
         Self {
             iterations: count(settings, "iterations"),
@@ -285,7 +297,7 @@ impl Projective {
     }
 }
 
-impl Scheme for Projective {
+impl Scheme for ProjectiveScheme {
     fn prepare(&mut self, context: &Context<'_>, motion: &Motion, step: f64) -> Result<(), StepError> {
         let model = context.model;
         let count = model.masses.len();
@@ -361,7 +373,7 @@ mod tests {
         motion.predicted.clone_from(&flat);
         motion.inverse_masses.clone_from(&model.inverse_masses);
         let context = Context { model: &model, terms: &terms, team: &Team::solo(), threads: 1, clock: &NoClock };
-        let mut scheme = Projective::new(&Settings::default());
+        let mut scheme = ProjectiveScheme::new(&Settings::default());
         scheme.prepare(&context, &motion, step).unwrap();
         scheme.descend(&context, &motion, step);
         scheme.system.as_mut().unwrap().matrix.solve(&mut scheme.correction);

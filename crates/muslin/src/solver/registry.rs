@@ -5,6 +5,7 @@
 
 use crate::energy::Forms;
 use crate::parameter::{Entry, Kind, Parameter, Setting, Settings};
+use crate::settings::word;
 use crate::solver::{Solver, auto, explicit, newton, pbd, projective, shape_matching, vbd, xpbd};
 
 /// The most substeps a scene may ask for.
@@ -100,6 +101,17 @@ pub(crate) const fn iterations(default: i64) -> Parameter {
         meaning: "sweeps over the constraints in a substep",
     }
 }
+
+/// Numbers of a sweep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Precision {
+    /// Single: faster.
+    F32,
+    /// Double: for small motions and stiff cloth.
+    F64,
+}
+
+word!(Precision { F32 = "f32", F64 = "f64" });
 
 pub(crate) const PRECISION: Parameter = Parameter {
     name: "precision",

@@ -30,6 +30,7 @@ use crate::energy::stretch::cluster::{BETA, Clusters, MODE, Mode, Patch, REGION}
 use crate::math::Vec3;
 use crate::model::Model;
 use crate::parameter::{Entry, Kind, Parameter, Setting, Settings};
+use crate::settings::typed;
 use crate::solver::substep_loop::{Motion, Outcome, Scheme, Substep, SubstepLoop};
 use crate::solver::{Context, Need, SolverKind, StepError, count, substeps};
 
@@ -47,6 +48,21 @@ pub const KIND: SolverKind = SolverKind {
     reads_damping: false,
     needs: Need::Nothing,
 };
+
+/// Settings of the scene's `shape_matching`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ShapeMatching {
+    /// Time steps in a frame.
+    pub substeps: u32,
+    /// Radius of the regions that keep their shape, in m; 0 = the whole cloth is one.
+    pub region: f64,
+    /// What a region may do freely.
+    pub mode: Mode,
+    /// Time constant of the return into shape, in s; 0 = rigid.
+    pub relaxation: f64,
+}
+
+typed!(ShapeMatching: SolverSettings, KIND, { substeps, region, mode, relaxation });
 
 const RELAXATION: Parameter = Parameter {
     name: "relaxation",

@@ -21,7 +21,7 @@ use crate::motion::Pose;
 use crate::parallel::{Shared, sharing};
 use crate::solver::vertex_stages::{ContactMove, ResolvedVertices, VertexStages, VertexStore, resolve_contact};
 use crate::solver::{Context, Particle, Solver, Stage, StepError, StepReport, Stopwatch};
-use crate::state::State;
+use crate::state::{SolverMemory, State};
 
 /// How a solver makes one substep.
 pub(crate) trait Scheme: Send + Sync {
@@ -38,10 +38,12 @@ pub(crate) trait Scheme: Send + Sync {
     fn end(&mut self, _motion: &Motion) {}
 
     /// What the next frame needs besides positions and velocities, for the state to carry.
-    fn remember(&self, _history: &mut Vec<Vec3<f64>>) {}
+    fn remember(&self) -> SolverMemory {
+        SolverMemory::Nothing
+    }
 
-    /// The reverse, at the start of a frame; empty at the start of a run.
-    fn recall(&mut self, _history: &[Vec3<f64>]) {}
+    /// The reverse, at the start of a frame.
+    fn recall(&mut self, _memory: &SolverMemory) {}
 }
 
 /// How a substep went.
@@ -330,8 +332,7 @@ impl<S: Scheme> SubstepLoop<S> {
         }
         state.positions.clone_from(&self.motion.positions);
         state.velocities.clone_from(&self.motion.velocities);
-        state.history.clear();
-        self.scheme.remember(&mut state.history);
+        state.memory = self.scheme.remember();
         state.time += dt;
         Ok(())
     }
@@ -349,7 +350,7 @@ impl<S: Scheme> Solver for SubstepLoop<S> {
         let step = dt / f64::from(self.substeps);
         self.unsolved = None;
         self.load(model, state, dt);
-        self.scheme.recall(&state.history);
+        self.scheme.recall(&state.memory);
         self.scheme.prepare(context, &self.motion, step)?;
         watch.lap(Stage::Update);
         for s in 0..self.substeps {

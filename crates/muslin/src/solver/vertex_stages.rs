@@ -143,6 +143,9 @@ impl<'a, R: Real> VertexStages<'a, R> {
             if self.wind.is_some() {
                 self.add_wind(share.clone(), &vertices);
             }
+            if self.has_forces() {
+                self.add_forces(share.clone(), &vertices);
+            }
             let kick = forces(cloth, share.clone());
             for i in share.clone() {
                 let [start, velocity] = vertices.start(i);
@@ -185,6 +188,19 @@ impl<'a, R: Real> VertexStages<'a, R> {
             let around = self.model.vertex_triangles.of(i as u32).iter();
             let push = around.fold(Push::default(), |sum, &t| sum.plus(pushes.get(t as usize)));
             let change = push.velocity_step(vertices.inverse_mass(i), self.step);
+            vertices.set_velocity(i, vertices.velocity(i) + change);
+        }
+    }
+
+    /// Whether a program pushes at vertices.
+    pub(crate) fn has_forces(&self) -> bool {
+        !self.model.forces.is_empty()
+    }
+
+    /// Adds what a program pushes with to the velocities of a share.
+    fn add_forces(&self, share: Range<usize>, vertices: &impl VertexStore<R>) {
+        for i in share {
+            let change = self.model.forces[i].cast::<R>() * (vertices.inverse_mass(i) * self.step);
             vertices.set_velocity(i, vertices.velocity(i) + change);
         }
     }

@@ -3,6 +3,9 @@
 mod common;
 mod contact;
 mod energy;
+mod examples;
 mod model;
 mod scene;
+mod settings;
+mod simulation;
 mod solver;

@@ -43,9 +43,16 @@ use crate::energy::stretch::network;
 use crate::energy::{Batch, Blocks, Energy, EnergyKind, Forms, Row, Sink, Site};
 use crate::math::{Mat3, Scalar, Vec3};
 use crate::parameter::{Entry, Settings};
+use crate::settings::typed;
 
 /// One beam over two cells or across an inner edge.
-pub struct Buckling;
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Buckling {
+    /// Bending rigidity B, in N·m; `None` = as the fabric, or 10⁻⁵.
+    pub stiffness: Option<f64>,
+    /// Time constant of internal damping, in s.
+    pub damping: f64,
+}
 
 /// The scene's `buckling`.
 pub const KIND: EnergyKind = EnergyKind {
@@ -59,6 +66,8 @@ pub const KIND: EnergyKind = EnergyKind {
     flat_only: false,
     forms: Forms::USUAL,
 };
+
+typed!(Buckling: BendSettings, KIND, { stiffness, damping });
 
 /// Rest data of one beam.
 #[derive(Clone, Copy, Debug)]

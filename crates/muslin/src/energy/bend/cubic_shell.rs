@@ -35,9 +35,16 @@ use crate::energy::stiffness::{DAMPING, RIGIDITY};
 use crate::energy::{Batch, Blocks, Energy, EnergyKind, Forms, Row, Sink, Site, Stiffness};
 use crate::math::{Mat3, Scalar, Small, Vec3, array, each};
 use crate::parameter::{Entry, Settings};
+use crate::settings::typed;
 
 /// One cubic per hinge.
-pub struct CubicShell;
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CubicShell {
+    /// Bending rigidity B, in N·m; `None` = as the fabric, or 10⁻⁵.
+    pub stiffness: Option<f64>,
+    /// Time constant of internal damping, in s.
+    pub damping: f64,
+}
 
 /// The scene's `cubic_shell`.
 pub const KIND: EnergyKind = EnergyKind {
@@ -51,6 +58,8 @@ pub const KIND: EnergyKind = EnergyKind {
     flat_only: false,
     forms: Forms::USUAL,
 };
+
+typed!(CubicShell: BendSettings, KIND, { stiffness, damping });
 
 /// The five edges of a hinge `[a, b, c, d]`.
 const EDGES: [[usize; 2]; 5] = [[0, 1], [0, 2], [1, 2], [0, 3], [1, 3]];

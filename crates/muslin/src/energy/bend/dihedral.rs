@@ -47,9 +47,16 @@ use crate::energy::{
 };
 use crate::math::{Mat3, Scalar, Vec3, each, inlined};
 use crate::parameter::{Entry, Settings};
+use crate::settings::typed;
 
 /// One angle per hinge.
-pub struct Dihedral;
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Dihedral {
+    /// How stiff it is; `None` = as the fabric, or 10⁻⁵ N·m.
+    pub stiffness: Option<Stiffness>,
+    /// Time constant of internal damping, in s.
+    pub damping: f64,
+}
 
 /// The scene's `dihedral`.
 pub const KIND: EnergyKind = EnergyKind {
@@ -63,6 +70,8 @@ pub const KIND: EnergyKind = EnergyKind {
     flat_only: false,
     forms: Forms::USUAL,
 };
+
+typed!(Dihedral: BendSettings, KIND, { stiffness, damping });
 
 /// Rest data of one hinge.
 #[derive(Clone, Copy, Debug)]

@@ -20,9 +20,16 @@ use crate::energy::stretch::spring::Spring;
 use crate::energy::{Batch, Corner, Energy, EnergyKind, Forms, PairRow, Sink, Site, Stiffness};
 use crate::math::{Scalar, Vec3};
 use crate::parameter::{Entry, Settings};
+use crate::settings::typed;
 
 /// One distance per hinge.
-pub struct Distance;
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Distance {
+    /// A compliance or a projection, which has to be given: this model has no physical stiffness.
+    pub stiffness: Option<Stiffness>,
+    /// Time constant of internal damping, in s.
+    pub damping: f64,
+}
 
 /// The scene's `distance`.
 pub const KIND: EnergyKind = EnergyKind {
@@ -36,6 +43,8 @@ pub const KIND: EnergyKind = EnergyKind {
     flat_only: false,
     forms: Forms::USUAL,
 };
+
+typed!(Distance: BendSettings, KIND, { stiffness, damping });
 
 pub(crate) fn assemble(settings: &Settings, site: &Site<'_>, sink: &mut impl Sink) {
     let Some(stiffness) = Stiffness::read(settings) else { return };

@@ -34,9 +34,16 @@ use crate::energy::stiffness::{DAMPING, K, compliance, physical};
 use crate::energy::{Batch, Blocks, Energy, EnergyKind, Forms, Row, Sink, Site, Stiffness, energy_of, force_of};
 use crate::math::{Mat3, Scalar, Vec3, each};
 use crate::parameter::{Entry, Settings};
+use crate::settings::typed;
 
 /// One force of a hinge.
-pub struct HingeForce;
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HingeForce {
+    /// How stiff it is; `None` = as the fabric, or 10⁻⁵ N·m.
+    pub stiffness: Option<Stiffness>,
+    /// Time constant of internal damping, in s.
+    pub damping: f64,
+}
 
 /// The scene's `hinge_force`.
 pub const KIND: EnergyKind = EnergyKind {
@@ -55,6 +62,8 @@ pub const KIND: EnergyKind = EnergyKind {
     flat_only: false,
     forms: Forms::USUAL,
 };
+
+typed!(HingeForce: BendSettings, KIND, { stiffness, damping });
 
 /// Rest data of one hinge.
 #[derive(Clone, Copy, Debug)]

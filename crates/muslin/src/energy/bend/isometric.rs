@@ -33,9 +33,16 @@ use crate::energy::{
 };
 use crate::math::{Mat3, Scalar, Vec3, each};
 use crate::parameter::{Entry, Settings};
+use crate::settings::typed;
 
 /// One vector constraint per hinge; physical stiffness.
-pub struct Isometric;
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Isometric {
+    /// How stiff it is; `None` = as the fabric, or 10⁻⁵ N·m.
+    pub stiffness: Option<Stiffness>,
+    /// Time constant of internal damping, in s.
+    pub damping: f64,
+}
 
 /// One scalar constraint per hinge; the raw forms.
 pub struct IsometricScalar;
@@ -52,6 +59,8 @@ pub const KIND: EnergyKind = EnergyKind {
     flat_only: true,
     forms: Forms::ALL,
 };
+
+typed!(Isometric: BendSettings, KIND, { stiffness, damping });
 
 /// Rest data of one hinge.
 #[derive(Clone, Copy, Debug)]

@@ -29,14 +29,21 @@ use crate::energy::stiffness::{DAMPING, K, RIGIDITY, compliance};
 use crate::energy::{Batch, Blocks, Energy, EnergyKind, Forms, Pull, Row, Sink, Site, Stiffness, energy_of, force_of};
 use crate::math::{Mat3, Scalar, Vec3, each};
 use crate::parameter::{Entry, Settings};
+use crate::settings::typed;
 
 /// One length per hinge.
-pub struct Projective;
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ProjectiveBend {
+    /// How stiff it is; `None` = as the fabric, or 10⁻⁵ N·m.
+    pub stiffness: Option<Stiffness>,
+    /// Time constant of internal damping, in s.
+    pub damping: f64,
+}
 
 /// The scene's `projective`.
 pub const KIND: EnergyKind = EnergyKind {
     entry: Entry {
-        name: Projective::NAME,
+        name: ProjectiveBend::NAME,
         summary: "quadratic bending that keeps the size of a curve, but not whether it is a hill or a valley",
         source: "Bouaziz et al. 2014, Projective Dynamics: Fusing Constraint Projections for Fast Simulation, §5.3",
         parameters: &[RIGIDITY, compliance("m²/J"), K, DAMPING],
@@ -45,6 +52,8 @@ pub const KIND: EnergyKind = EnergyKind {
     flat_only: false,
     forms: Forms::ALL,
 };
+
+typed!(ProjectiveBend: BendSettings, KIND, { stiffness, damping });
 
 /// Rest data of one hinge.
 #[derive(Clone, Copy, Debug)]
@@ -66,10 +75,10 @@ pub(crate) fn assemble(settings: &Settings, site: &Site<'_>, sink: &mut impl Sin
         let compliance = stiffness.compliance(site.hinge_area(hinge));
         (site.stencil(hinge.vertices), Rest { weights, length, compliance })
     });
-    sink.add(Batch::<Projective, 4>::new(site, settings, elements.collect()));
+    sink.add(Batch::<ProjectiveBend, 4>::new(site, settings, elements.collect()));
 }
 
-impl Energy<4> for Projective {
+impl Energy<4> for ProjectiveBend {
     const NAME: &'static str = "projective";
     type Rest<S: Scalar> = Rest<S>;
     type Row<S: Scalar> = Row<S, 4>;
@@ -163,7 +172,7 @@ mod tests {
         let x = BENT.map(Vec3::from);
         let weights = cotangent_weights(&x);
         for length in [0.0, weighted_sum(&weights, &x).norm()] {
-            conformance::check::<Projective, 4>(
+            conformance::check::<ProjectiveBend, 4>(
                 &Rest { weights, length, compliance: 0.1 },
                 &conformance::random_stencils(),
             );
@@ -174,7 +183,7 @@ mod tests {
     fn a_flat_rest_shape_makes_it_isometric_bending() {
         let weights = cotangent_weights(&BENT.map(Vec3::from));
         for x in conformance::random_stencils() {
-            let got = Projective::value(&Rest { weights, length: 0.0, compliance: 0.1 }, &x);
+            let got = ProjectiveBend::value(&Rest { weights, length: 0.0, compliance: 0.1 }, &x);
             let expected = Isometric::value(&isometric::Rest { weights, compliance: 0.1 }, &x);
             assert!((got - expected).abs() <= 1e-14 * expected, "{got} {expected}");
         }
@@ -187,9 +196,9 @@ mod tests {
         let rest = Rest { weights, length: weighted_sum(&weights, &x).norm(), compliance: 0.1 };
         let mirrored = x.map(|p| Vec3::new(p.x, -p.y, p.z));
         for at in [x, mirrored] {
-            assert!(Projective::value(&rest, &at) < 1e-28, "{}", Projective::value(&rest, &at));
+            assert!(ProjectiveBend::value(&rest, &at) < 1e-28, "{}", ProjectiveBend::value(&rest, &at));
         }
         let flat = x.map(|p| Vec3::new(p.x, 0.0, p.z));
-        assert!(Projective::value(&rest, &flat) > 0.1, "a flat hinge is a barrier between them");
+        assert!(ProjectiveBend::value(&rest, &flat) > 0.1, "a flat hinge is a barrier between them");
     }
 }

@@ -67,9 +67,18 @@ use crate::energy::{
 };
 use crate::math::{Mat3, Scalar, Vec3, each};
 use crate::parameter::{Entry, Kind, Parameter, Setting, Settings};
+use crate::settings::typed;
 
 /// An element with a flat rest shape.
-pub struct Shell;
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shell {
+    /// Bending rigidity B, in N·m; `None` = as the fabric, or 10⁻⁵.
+    pub stiffness: Option<f64>,
+    /// Poisson's ratio ν of bending.
+    pub poisson: f64,
+    /// Time constant of internal damping, in s.
+    pub damping: f64,
+}
 
 /// An element with a curved rest shape.
 pub struct CurvedShell;
@@ -96,6 +105,8 @@ pub const KIND: EnergyKind = EnergyKind {
     flat_only: false,
     forms: Forms::USUAL,
 };
+
+typed!(Shell: BendSettings, KIND, { stiffness, poisson, damping });
 
 /// Rest data of an element.
 #[derive(Clone, Copy, Debug)]

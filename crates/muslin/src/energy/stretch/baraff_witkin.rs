@@ -39,9 +39,22 @@ use crate::energy::stretch::spring::Spring;
 use crate::energy::{Batch, Blocks, Corner, Energy, EnergyKind, Forms, Row, Sink, Site, energy_of, force_of};
 use crate::math::{Mat3, Scalar, Sym3, Vec3, each};
 use crate::parameter::{Entry, Settings};
+use crate::settings::typed;
 
 /// Three conditions per triangle.
-pub struct BaraffWitkin;
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BaraffWitkin {
+    /// In-plane stiffness Y, in N/m; `None` = as the fabric, or 1000.
+    pub stiffness: Option<f64>,
+    /// Stiffness along warp, in N/m; `None` = `stiffness`.
+    pub warp: Option<f64>,
+    /// Stiffness along weft, in N/m; `None` = `stiffness`.
+    pub weft: Option<f64>,
+    /// Shear stiffness, in N/m; `None` = half of `stiffness`.
+    pub shear: Option<f64>,
+    /// Time constant of internal damping, in s.
+    pub damping: f64,
+}
 
 /// The scene's `baraff_witkin`.
 pub const KIND: EnergyKind = EnergyKind {
@@ -61,6 +74,8 @@ pub const KIND: EnergyKind = EnergyKind {
     flat_only: false,
     forms: Forms::USUAL,
 };
+
+typed!(BaraffWitkin: StretchSettings, KIND, { stiffness, warp, weft, shear, damping });
 
 /// Rest data of one condition.
 #[derive(Clone, Copy, Debug)]

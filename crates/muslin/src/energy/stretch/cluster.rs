@@ -26,7 +26,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::math::{Mat3, Small, Vec3, polar_rotation};
-use crate::parameter::{Kind, Parameter, Setting, Settings};
+use crate::parameter::{Entry, Kind, Parameter, Setting, Settings};
+use crate::settings::SettingField;
 use crate::topology::Adjacency;
 
 /// The size of the clusters.
@@ -71,6 +72,20 @@ pub enum Mode {
     Rigid,
     /// Stretch and shear too, by this share.
     Linear(f64),
+}
+
+/// As [`MODE`] and [`BETA`].
+impl SettingField for Mode {
+    fn of(_entry: &Entry, _key: &str) -> Self {
+        Self::Rigid
+    }
+
+    fn write(self, key: &'static str, settings: &mut Settings) {
+        settings.set(key, Setting::Choice(if self == Self::Rigid { "rigid" } else { LINEAR }));
+        if let Self::Linear(share) = self {
+            settings.set(BETA.name, Setting::Number(share));
+        }
+    }
 }
 
 impl Mode {

@@ -35,9 +35,18 @@ use crate::energy::stretch::membrane::{Condition, Law, Membrane, Modes, Moduli, 
 use crate::energy::{EnergyKind, Forms, Sink, Site};
 use crate::math::{Mat3, Scalar, Sym3, Vec3, inlined};
 use crate::parameter::{Entry, Settings};
+use crate::settings::typed;
 
 /// The law.
-pub struct NeoHookean;
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NeoHookean {
+    /// In-plane stiffness Y, in N/m; `None` = as the fabric, or 1000.
+    pub stiffness: Option<f64>,
+    /// Poisson's ratio ν.
+    pub poisson: f64,
+    /// Time constant of internal damping, in s.
+    pub damping: f64,
+}
 
 /// The scene's `neo_hookean`.
 pub const KIND: EnergyKind = EnergyKind {
@@ -55,6 +64,8 @@ pub const KIND: EnergyKind = EnergyKind {
     flat_only: false,
     forms: Forms::USUAL,
 };
+
+typed!(NeoHookean: StretchSettings, KIND, { stiffness, poisson, damping });
 
 pub(crate) fn assemble(settings: &Settings, site: &Site<'_>, sink: &mut impl Sink) {
     Membrane::<NeoHookean>::assemble(settings, site, sink);

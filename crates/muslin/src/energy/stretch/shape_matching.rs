@@ -52,6 +52,7 @@ use crate::energy::stretch::cluster::{BETA, Clusters, Fit, MODE, Member, Mode, P
 use crate::energy::{EnergyKind, Forms, Sink, Site};
 use crate::math::Vec3;
 use crate::parameter::{Entry, Settings};
+use crate::settings::typed;
 use crate::topology::Adjacency;
 
 /// Key of the model in scene files.
@@ -77,6 +78,19 @@ pub const KIND: EnergyKind = EnergyKind {
 
 /// Nothing: clusters are no elements of a fixed size, and the model keeps them beside its terms.
 pub(crate) fn assemble(_: &Settings, _: &Site<'_>, _: &mut impl Sink) {}
+
+/// Settings of the scene's `shape_matching`, as a stretch model.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ShapeMatchingStretch {
+    /// In-plane stiffness Y, in N/m; `None` = as the fabric, or 1000.
+    pub stiffness: Option<f64>,
+    /// Radius of the regions that keep their shape, in m; 0 = the whole cloth is one.
+    pub region: f64,
+    /// What a region may do freely.
+    pub mode: Mode,
+}
+
+typed!(ShapeMatchingStretch: StretchSettings, KIND, { stiffness, region, mode });
 
 /// The regions of one cloth with their stiffness.
 #[derive(Clone, Debug)]

@@ -41,9 +41,37 @@ use crate::energy::{
 };
 use crate::math::{Mat3, Scalar, Sym3, Vec3, each};
 use crate::parameter::{Entry, Kind, Parameter, Setting, Settings};
+use crate::settings::{typed, word};
 
 /// One spring per edge.
-pub struct Spring;
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spring {
+    /// How stiff it is; `None` = as the fabric, or 1000 N/m.
+    pub stiffness: Option<Stiffness>,
+    /// Time constant of internal damping, in s.
+    pub damping: f64,
+    /// Stiffness under compression over that under tension.
+    pub compression: f64,
+    /// Strain, either way, up to which a spring is free.
+    pub slack: f64,
+    /// Where springs are.
+    pub network: Network,
+    /// Shear stiffness of a full network, in N/m; `None` = ⅜ of the stiffness.
+    pub shear: Option<f64>,
+    /// Stiffness that springs over two cells carry in a full network, in N/m; `None` = a tenth.
+    pub flexion: Option<f64>,
+}
+
+/// Where the springs of a cloth are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Network {
+    /// On the edges of the mesh.
+    Edges,
+    /// Also on both diagonals of each cell and over two cells.
+    Full,
+}
+
+word!(Network { Edges = "edges", Full = "full" });
 
 /// The same with slack, or weaker under compression.
 pub struct SlackSpring;
@@ -76,6 +104,8 @@ pub const KIND: EnergyKind = EnergyKind {
     flat_only: false,
     forms: Forms::ALL,
 };
+
+typed!(Spring: StretchSettings, KIND, { stiffness, damping, compression, slack, network, shear, flexion });
 
 const COMPRESSION: Parameter = Parameter {
     name: "compression",

@@ -23,9 +23,18 @@ use crate::energy::stretch::membrane::{Condition, Law, Membrane, Modes, Moduli, 
 use crate::energy::{EnergyKind, Forms, Sink, Site};
 use crate::math::{Mat3, Scalar, Sym3, Vec3};
 use crate::parameter::{Entry, Settings};
+use crate::settings::typed;
 
 /// The law.
-pub struct Stvk;
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stvk {
+    /// In-plane stiffness Y, in N/m; `None` = as the fabric, or 1000.
+    pub stiffness: Option<f64>,
+    /// Poisson's ratio ν.
+    pub poisson: f64,
+    /// Time constant of internal damping, in s.
+    pub damping: f64,
+}
 
 /// The scene's `stvk`.
 pub const KIND: EnergyKind = EnergyKind {
@@ -39,6 +48,8 @@ pub const KIND: EnergyKind = EnergyKind {
     flat_only: false,
     forms: Forms::USUAL,
 };
+
+typed!(Stvk: StretchSettings, KIND, { stiffness, poisson, damping });
 
 pub(crate) fn assemble(settings: &Settings, site: &Site<'_>, sink: &mut impl Sink) {
     Membrane::<Stvk>::assemble(settings, site, sink);

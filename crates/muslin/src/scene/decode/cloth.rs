@@ -1,23 +1,20 @@
 //! `[[cloth]]`: shape, placement, material and pins.
 
-use crate::catalog;
 use crate::description::{Cloth, ClothShape, Material, Pin, Selection};
 use crate::material::fabric::Fabric;
 use crate::mesh::Diagonals;
 use crate::parameter::{Entry, Kind};
 use crate::scene::cursor::{Item, Table};
 
-use crate::scene::decode::choice::{Family, unknown};
-use crate::scene::decode::{BOUNDED, EXTENT, NOT_NEGATIVE, motion, name, one_key};
-
-/// Most cells of a grid or tube along one side: 8192² are 67 million vertices, more than memory holds.
-const MOST_CELLS: u32 = 8192;
-/// Fewest cells around a tube: two would fold it flat.
-const FEWEST_AROUND: u32 = 3;
+use crate::scene::decode::choice::choice;
+use crate::scene::decode::{motion, name, one_key};
+use crate::validate;
+use crate::validate::choice::Family;
+use crate::validate::limits::{self, CELLS, COLOR, NOT_NEGATIVE, Names};
 
 /// Reads all cloths: at least one, with distinct names.
 pub(super) fn cloths(t: &mut Table<'_, '_>, solver: Option<&'static Entry>) -> Option<Vec<Cloth>> {
-    let mut names: Vec<String> = Vec::new();
+    let mut names = Names::default();
     let cloths = match t.get("cloth") {
         Some(item) => item.tables("cloth", |i, t| cloth(t, i, &mut names, solver)),
         None => Some(Vec::new()),
@@ -28,42 +25,25 @@ pub(super) fn cloths(t: &mut Table<'_, '_>, solver: Option<&'static Entry>) -> O
     Some(cloths)
 }
 
-fn cloth(
-    t: &mut Table<'_, '_>,
-    index: usize,
-    names: &mut Vec<String>,
-    solver: Option<&'static Entry>,
-) -> Option<Cloth> {
+fn cloth(t: &mut Table<'_, '_>, index: usize, names: &mut Names, solver: Option<&'static Entry>) -> Option<Cloth> {
     let name = t.get("name").and_then(name).unwrap_or_else(|| format!("cloth{index}"));
-    refuse_taken_name(t, &name, names);
+    if let Err(message) = names.take(&name, format!("cloth[{index}]")) {
+        t.value_error("name", message);
+    }
     let shape = shape(t);
     let repair = t.get("repair").and_then(Item::boolean).unwrap_or(false);
-    let translate = t.get("translate").and_then(|v| v.vector(BOUNDED)).unwrap_or_default();
-    let rotate = t.get("rotate").and_then(|v| v.vector(BOUNDED)).unwrap_or_default();
-    let scale = t.get("scale").and_then(|v| v.number(EXTENT)).unwrap_or(1.0);
-    let velocity = t.get("velocity").and_then(|v| v.vector(BOUNDED)).unwrap_or_default();
+    let translate = t.get("translate").and_then(|v| v.vector(Kind::BOUNDED)).unwrap_or_default();
+    let rotate = t.get("rotate").and_then(|v| v.vector(Kind::BOUNDED)).unwrap_or_default();
+    let scale = t.get("scale").and_then(|v| v.number(Kind::EXTENT)).unwrap_or(1.0);
+    let velocity = t.get("velocity").and_then(|v| v.vector(Kind::BOUNDED)).unwrap_or_default();
     let material = t.section("material", |t| material(t, solver));
     let pins = match t.get("pins") {
         Some(item) => item.tables("cloth.pins", |_, t| pin(t)),
         None => Some(Vec::new()),
     };
-    let color = t.get("color").and_then(|v| v.vector(Kind::Number { min: 0.0, max: 1.0 }));
+    let color = t.get("color").and_then(|v| v.vector(COLOR));
     let (shape, material, pins) = (shape?, material?, pins?);
     Some(Cloth { name, shape, repair, translate, rotate, scale, velocity, material, pins, color })
-}
-
-/// Names are files, and some systems do not tell `Sheet` from `sheet`.
-fn refuse_taken_name(t: &mut Table<'_, '_>, name: &str, names: &mut Vec<String>) {
-    let folded = name.to_lowercase();
-    if let Some(taken) = names.iter().position(|other| *other == folded) {
-        t.value_error(
-            "name",
-            format!(
-                "{name:?} is the name of cloth[{taken}] already; choose another (names are files, so case does not count)"
-            ),
-        );
-    }
-    names.push(folded);
 }
 
 fn shape(t: &mut Table<'_, '_>) -> Option<ClothShape> {
@@ -75,33 +55,21 @@ fn shape(t: &mut Table<'_, '_>) -> Option<ClothShape> {
 }
 
 fn grid(t: &mut Table<'_, '_>) -> Option<ClothShape> {
-    let size = t.need("size", "[1.0, 1.0]").and_then(|v| v.vector(EXTENT));
-    let cells = t.need("cells", "[32, 32]").and_then(|v| v.integers(1, MOST_CELLS));
+    let size = t.need("size", "[1.0, 1.0]").and_then(|v| v.vector(Kind::EXTENT));
+    let cells = t.need("cells", "[32, 32]").and_then(|v| v.integers(CELLS));
     let diagonals = t.get("diagonals").and_then(Item::word).unwrap_or(Diagonals::Alternating);
     Some(ClothShape::Grid { size: size?, cells: cells?, diagonals })
 }
 
 fn tube(t: &mut Table<'_, '_>) -> Option<ClothShape> {
-    let radius = t.need("radius", "0.2").and_then(|v| v.number(EXTENT));
-    let height = t.need("height", "1.0").and_then(|v| v.number(EXTENT));
-    let cells = t.need("cells", "[48, 32]").and_then(|v| v.refine(|v| v.integers(1, MOST_CELLS), closed));
+    let radius = t.need("radius", "0.2").and_then(|v| v.number(Kind::EXTENT));
+    let height = t.need("height", "1.0").and_then(|v| v.number(Kind::EXTENT));
+    let cells = t.need("cells", "[48, 32]").and_then(|v| v.refine(|v| v.integers(CELLS), limits::closed));
     Some(ClothShape::Tube { radius: radius?, height: height?, cells: cells? })
 }
 
-fn closed(cells: [u32; 2]) -> Result<[u32; 2], String> {
-    match cells {
-        [around, _] if around < FEWEST_AROUND => {
-            Err(format!("must be at least {FEWEST_AROUND} cells around, got {around}"))
-        }
-        _ => Ok(cells),
-    }
-}
-
 fn mesh(item: Item<'_, '_>) -> Option<ClothShape> {
-    let named = |file: &str| match file {
-        "" => Err("must name a file, got an empty string".to_owned()),
-        _ => Ok(ClothShape::Mesh { file: file.to_owned() }),
-    };
+    let named = |file: &str| Ok(ClothShape::Mesh { file: limits::file_name(file)?.to_owned() });
     item.refine(|v| v.text(), named)
 }
 
@@ -111,9 +79,9 @@ fn material(t: &mut Table<'_, '_>, solver: Option<&'static Entry>) -> Option<Mat
     let density = t.get("density").and_then(|v| v.number(Kind::Positive));
     let damping = t.get("damping").and_then(|v| v.number(NOT_NEGATIVE)).unwrap_or(0.0);
     let stretch_preset = fabric.and_then(|fabric| fabric.stretch);
-    let stretch = t.section("stretch", |t| Family::stretch_models(solver, stretch_preset).choice(t));
+    let stretch = t.section("stretch", |t| choice(t, &Family::stretch_models(solver, stretch_preset)));
     let bend_preset = fabric.map(|fabric| fabric.bend);
-    let bend = t.section("bend", |t| Family::bend_models(solver, bend_preset).choice(t));
+    let bend = t.section("bend", |t| choice(t, &Family::bend_models(solver, bend_preset)));
     Some(Material {
         fabric,
         density: density.or(fabric.map(|fabric| fabric.density)).unwrap_or(0.2),
@@ -124,11 +92,7 @@ fn material(t: &mut Table<'_, '_>, solver: Option<&'static Entry>) -> Option<Mat
 }
 
 fn fabric(item: Item<'_, '_>) -> Option<&'static Fabric> {
-    let find = |name: &str| {
-        let names: Vec<&str> = catalog::fabrics().map(|fabric| fabric.name).collect();
-        catalog::fabrics().find(|fabric| fabric.name == name).ok_or_else(|| unknown("fabric", name, &names))
-    };
-    item.refine(|v| v.text(), find)
+    item.refine(|v| v.text(), validate::fabric)
 }
 
 fn pin(t: &mut Table<'_, '_>) -> Option<Pin> {
@@ -139,7 +103,7 @@ fn pin(t: &mut Table<'_, '_>) -> Option<Pin> {
 }
 
 fn selection(t: &mut Table<'_, '_>) -> Option<Selection> {
-    let vertices = t.get("vertices").and_then(|v| v.list("vertex indices", |v| v.integer(0, u32::MAX)));
+    let vertices = t.get("vertices").and_then(|v| v.list("vertex indices", |v| v.integer([0, u32::MAX])));
     let select = t.get("select").and_then(Item::word);
     let within = t.get("within").and_then(|v| v.table(within));
     one_key(t, &["vertices", "select", "within"], "a pin needs one of vertices, select or within")?;
@@ -154,15 +118,15 @@ fn within(t: &mut Table<'_, '_>) -> Option<Selection> {
         t.forgive();
         None
     } else if box_keys.is_empty() {
-        let center = t.need("center", "[0.0, 1.0, 0.0]").and_then(|v| v.vector(BOUNDED));
-        let radius = t.need("radius", "0.1").and_then(|v| v.number(EXTENT));
+        let center = t.need("center", "[0.0, 1.0, 0.0]").and_then(|v| v.vector(Kind::BOUNDED));
+        let radius = t.need("radius", "0.1").and_then(|v| v.number(Kind::EXTENT));
         Some(Selection::Sphere { center: center?, radius: radius? })
     } else {
-        let min: Option<[f64; 3]> = t.need("min", "[-0.1, 0.9, -0.1]").and_then(|v| v.vector(BOUNDED));
-        let max: Option<[f64; 3]> = t.need("max", "[0.1, 1.1, 0.1]").and_then(|v| v.vector(BOUNDED));
+        let min: Option<[f64; 3]> = t.need("min", "[-0.1, 0.9, -0.1]").and_then(|v| v.vector(Kind::BOUNDED));
+        let max: Option<[f64; 3]> = t.need("max", "[0.1, 1.1, 0.1]").and_then(|v| v.vector(Kind::BOUNDED));
         let (min, max) = (min?, max?);
-        if min.iter().zip(&max).any(|(low, high)| low > high) {
-            t.value_error("max", format!("must not be below min, {min:?}, in any coordinate, got {max:?}"));
+        if let Err(message) = limits::ordered(min, max) {
+            t.value_error("max", message);
         }
         Some(Selection::Box { min, max })
     }

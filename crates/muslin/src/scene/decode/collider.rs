@@ -5,7 +5,8 @@ use crate::description::{BodyFrames, BodyMesh, Choice, Cloth, Collider, Collider
 use crate::parameter::{Kind, Settings};
 use crate::scene::cursor::{Item, Table};
 
-use crate::scene::decode::{BOUNDED, EXTENT, NOT_NEGATIVE, motion, name, one_key};
+use crate::scene::decode::{motion, name, one_key};
+use crate::validate::limits::{FRAME_RATE, NOT_NEGATIVE};
 
 /// The shape that is no solid.
 const MESH: &str = "mesh";
@@ -100,13 +101,13 @@ fn solid(t: &mut Table<'_, '_>, kind: &'static ShapeKind) -> Option<ColliderShap
 fn mesh(t: &mut Table<'_, '_>, scene_fps: f64) -> Option<ColliderShape> {
     let file = t.need("file", "\"body.obj\"").and_then(file_name);
     let frames = t.get("frames").map(file_name);
-    let fps = t.get("fps").and_then(|v| v.number(Kind::Number { min: 1e-3, max: 1e5 })).unwrap_or(scene_fps);
+    let fps = t.get("fps").and_then(|v| v.number(FRAME_RATE)).unwrap_or(scene_fps);
     if frames.is_none() && !t.given(&["fps"]).is_empty() {
         t.key_error("fps", "has no effect without `frames`; give them, or remove this");
     }
-    let translate = t.get("translate").and_then(|v| v.vector(BOUNDED)).unwrap_or_default();
-    let rotate = t.get("rotate").and_then(|v| v.vector(BOUNDED)).unwrap_or_default();
-    let scale = t.get("scale").and_then(|v| v.number(EXTENT)).unwrap_or(1.0);
+    let translate = t.get("translate").and_then(|v| v.vector(Kind::BOUNDED)).unwrap_or_default();
+    let rotate = t.get("rotate").and_then(|v| v.vector(Kind::BOUNDED)).unwrap_or_default();
+    let scale = t.get("scale").and_then(|v| v.number(Kind::EXTENT)).unwrap_or(1.0);
     let frames = match frames {
         Some(file) => Some(BodyFrames { file: file?, fps }),
         None => None,

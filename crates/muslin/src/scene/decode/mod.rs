@@ -1,6 +1,6 @@
 //! From the tree of a scene's text to its description.
 //!
-//! One function per table of the file, in the order of the file; the limits of a scene are the constants here.
+//! One function per table of the file, in the order of the file; the limits are those of [`validate`](crate::validate), which code meets too.
 
 mod choice;
 mod cloth;
@@ -9,22 +9,13 @@ mod motion;
 
 use crate::parameter::Kind;
 
-use crate::description::{Contact, Scene, Start, View, Wind};
+use crate::description::{Contact, Scene, View, Wind};
 use crate::scene::cursor::{Item, Table, read_root};
-use crate::scene::finding::{Report, quote};
+use crate::scene::finding::Report;
 use crate::scene::node::Node;
-use choice::Family;
-
-const BOUNDED: Kind = Kind::BOUNDED;
-const EXTENT: Kind = Kind::EXTENT;
-/// A quantity that may vanish.
-const NOT_NEGATIVE: Kind = Kind::Number { min: 0.0, max: f64::INFINITY };
-/// The longest run of a scene, in s.
-pub const MAX_DURATION: f64 = 1e5;
-/// The most frames of a run: a million frames of a small cloth are already 50 GB.
-pub const MAX_FRAMES: u64 = 1_000_000;
-/// Characters of a name: with an extension, 4 bytes each, still a file name on any system.
-const LONGEST_NAME: usize = 60;
+use crate::validate::choice::Family;
+use crate::validate::limits;
+use crate::validate::limits::{EYE_AND_DIRECTION, FIELD_OF_VIEW, FPS, NOT_NEGATIVE, PIXELS, THICKNESS};
 
 /// The description of a scene, complete if `report` has got no errors from it.
 pub(super) fn decode(root: &Node, report: &mut Report) -> Option<Scene> {
@@ -34,17 +25,14 @@ pub(super) fn decode(root: &Node, report: &mut Report) -> Option<Scene> {
 fn scene(t: &mut Table<'_, '_>) -> Option<Scene> {
     let name = t.get("name").and_then(name).unwrap_or_else(|| "scene".to_owned());
     let duration = t.get("duration").and_then(duration).unwrap_or(2.0);
-    let fps = t.get("fps").and_then(|v| v.number(Kind::Number { min: 1.0, max: 1000.0 })).unwrap_or(60.0);
-    if duration * fps > MAX_FRAMES as f64 {
-        t.value_error(
-            "duration",
-            format!("{duration} s at {fps} frames a second are more than {MAX_FRAMES} frames; lower duration or fps"),
-        );
+    let fps = t.get("fps").and_then(|v| v.number(FPS)).unwrap_or(60.0);
+    if let Err(message) = limits::frames(duration, fps) {
+        t.value_error("duration", message);
     }
-    let gravity = t.get("gravity").and_then(|v| v.vector(BOUNDED)).unwrap_or([0.0, -9.81, 0.0]);
+    let gravity = t.get("gravity").and_then(|v| v.vector(Kind::BOUNDED)).unwrap_or([0.0, -9.81, 0.0]);
     let stop_at_rest = t.get("stop_at_rest").and_then(|v| v.number(Kind::Positive));
     let wind = t.section("wind", wind);
-    let solver = t.section("solver", |t| Family::solvers().choice(t));
+    let solver = t.section("solver", |t| choice::choice(t, &Family::solvers()));
     let contact = t.section("contact", contact);
     let solver_entry = solver.as_ref().map(|solver| solver.entry);
     let cloths = cloth::cloths(t, solver_entry);
@@ -67,78 +55,57 @@ fn scene(t: &mut Table<'_, '_>) -> Option<Scene> {
 }
 
 fn duration(item: Item<'_, '_>) -> Option<f64> {
-    item.refine(
-        |v| v.number(Kind::Positive),
-        |x| if x <= MAX_DURATION { Ok(x) } else { Err(format!("must be at most {MAX_DURATION} s, got {x:?}")) },
-    )
+    item.refine(|v| v.number(Kind::Positive), limits::duration)
 }
 
 /// A name of a scene or of a cloth.
 fn name(item: Item<'_, '_>) -> Option<String> {
-    let refusal = |name| {
-        format!(
-            "must be 1 to {LONGEST_NAME} letters, digits, '_', '-', '.' or spaces, \
-             with a letter, a digit or '_' at both ends, got {}",
-            quote(name)
-        )
-    };
-    item.refine(|v| v.text(), |name| if is_file_name(name) { Ok(name.to_owned()) } else { Err(refusal(name)) })
-}
-
-/// Whether a text can name a folder or a file on any system.
-fn is_file_name(text: &str) -> bool {
-    let is_inner = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ' ');
-    let is_end = |c: char| c.is_alphanumeric() || c == '_';
-    text.chars().count() <= LONGEST_NAME
-        && text.chars().all(is_inner)
-        && text.starts_with(is_end)
-        && text.ends_with(is_end)
+    item.refine(|v| v.text(), |name| limits::name(name).map(str::to_owned))
 }
 
 fn wind(t: &mut Table<'_, '_>) -> Wind {
+    let silent = Wind::default();
     Wind {
-        velocity: t.get("velocity").and_then(|v| v.vector(BOUNDED)).unwrap_or_default(),
-        drag: t.get("drag").and_then(|v| v.number(NOT_NEGATIVE)).unwrap_or(0.0),
-        lift: t.get("lift").and_then(|v| v.number(NOT_NEGATIVE)).unwrap_or(0.0),
-        // Of dry air at 15 °C and 101 325 Pa (International Standard Atmosphere).
-        air_density: t.get("air_density").and_then(|v| v.number(NOT_NEGATIVE)).unwrap_or(1.225),
+        velocity: t.get("velocity").and_then(|v| v.vector(Kind::BOUNDED)).unwrap_or(silent.velocity),
+        drag: t.get("drag").and_then(|v| v.number(NOT_NEGATIVE)).unwrap_or(silent.drag),
+        lift: t.get("lift").and_then(|v| v.number(NOT_NEGATIVE)).unwrap_or(silent.lift),
+        air_density: t.get("air_density").and_then(|v| v.number(NOT_NEGATIVE)).unwrap_or(silent.air_density),
     }
 }
 
 fn contact(t: &mut Table<'_, '_>) -> Contact {
-    let self_contact = t.get("self_contact").and_then(Item::boolean).unwrap_or(false);
+    let silent = Contact::default();
     Contact {
-        self_contact,
-        thickness: t.get("thickness").and_then(|v| v.number(Kind::Number { min: 0.0, max: 1.0 })).unwrap_or(1e-3),
-        friction: t.get("friction").and_then(|v| v.number(NOT_NEGATIVE)).unwrap_or(0.3),
-        start: t.get("start").and_then(Item::word).unwrap_or(Start::Error),
+        self_contact: t.get("self_contact").and_then(Item::boolean).unwrap_or(silent.self_contact),
+        thickness: t.get("thickness").and_then(|v| v.number(THICKNESS)).unwrap_or(silent.thickness),
+        friction: t.get("friction").and_then(|v| v.number(NOT_NEGATIVE)).unwrap_or(silent.friction),
+        start: t.get("start").and_then(Item::word).unwrap_or(silent.start),
     }
 }
 
 fn view(t: &mut Table<'_, '_>) -> View {
-    let size = t.get("size").and_then(|v| v.integers(16, 4096)).unwrap_or([1280, 720]);
-    if size.iter().any(|pixels| pixels % 2 == 1) {
-        t.value_error("size", format!("must be even numbers, which video needs, got {size:?}"));
+    let silent = View::default();
+    let size = t.get("size").and_then(|v| v.integers(PIXELS)).unwrap_or(silent.size);
+    if let Err(message) = limits::even(size) {
+        t.value_error("size", message);
     }
-    let eye = t.get("eye").and_then(|v| v.vector(BOUNDED));
-    let target = t.get("target").and_then(|v| v.vector(BOUNDED));
+    let eye = t.get("eye").and_then(|v| v.vector(Kind::BOUNDED));
+    let target = t.get("target").and_then(|v| v.vector(Kind::BOUNDED));
     let direction = t.get("direction").and_then(Item::direction);
     if eye.is_some() && direction.is_some() {
-        t.key_error("direction", "is for a view without `eye`; remove one of the two");
+        t.key_error("direction", EYE_AND_DIRECTION);
     }
-    if let (Some(eye), Some(target)) = (eye, target)
-        && eye == target
-    {
-        t.value_error("target", format!("must differ from `eye`, got {target:?} for both"));
+    if let Err(message) = limits::apart(eye, target) {
+        t.value_error("target", message);
     }
     View {
         size,
         eye,
         target,
         direction,
-        fov: t.get("fov").and_then(|v| v.number(Kind::Number { min: 1.0, max: 170.0 })).unwrap_or(35.0),
-        ground: t.get("ground").and_then(Item::boolean).unwrap_or(true),
-        ground_height: t.get("ground_height").and_then(|v| v.number(BOUNDED)),
+        fov: t.get("fov").and_then(|v| v.number(FIELD_OF_VIEW)).unwrap_or(silent.fov),
+        ground: t.get("ground").and_then(Item::boolean).unwrap_or(silent.ground),
+        ground_height: t.get("ground_height").and_then(|v| v.number(Kind::BOUNDED)),
     }
 }
 

@@ -3,14 +3,15 @@
 use crate::description::{Path, Waypoint};
 use crate::scene::cursor::{Item, Table};
 
-use crate::scene::decode::{BOUNDED, NOT_NEGATIVE};
+use crate::parameter::Kind;
+use crate::validate::limits::{self, NOT_NEGATIVE};
 
 /// Reads the motion keys of a pin or of a collider.
 pub(super) fn path(t: &mut Table<'_, '_>) -> Option<Path> {
     let still = Path::still();
     let waypoints = t.get("path").map(waypoints);
     let axis = t.get("axis").and_then(Item::direction).unwrap_or(still.axis);
-    let center = t.get("center").and_then(|v| v.vector(BOUNDED));
+    let center = t.get("center").and_then(|v| v.vector(Kind::BOUNDED));
     let ease = t.get("ease").and_then(Item::word).unwrap_or(still.ease);
     if waypoints.is_none() {
         for key in t.given(&["axis", "center", "ease"]) {
@@ -26,14 +27,9 @@ fn waypoints(item: Item<'_, '_>) -> Option<Vec<Waypoint>> {
 }
 
 fn waypoint(t: &mut Table<'_, '_>, earlier: &mut Option<f64>) -> Option<Waypoint> {
-    let later = |time: f64| match earlier.replace(time) {
-        Some(before) if before >= time => {
-            Err(format!("must be later than the waypoint before, which is at {before:?} s, got {time:?}"))
-        }
-        _ => Ok(time),
-    };
+    let later = |time: f64| limits::later(earlier.replace(time), time);
     let time = t.need("time", "0.0").and_then(|v| v.refine(|v| v.number(NOT_NEGATIVE), later));
-    let offset = t.get("offset").and_then(|v| v.vector(BOUNDED)).unwrap_or_default();
-    let turn = t.get("turn").and_then(|v| v.number(BOUNDED)).unwrap_or(0.0);
+    let offset = t.get("offset").and_then(|v| v.vector(Kind::BOUNDED)).unwrap_or_default();
+    let turn = t.get("turn").and_then(|v| v.number(Kind::BOUNDED)).unwrap_or(0.0);
     Some(Waypoint { time: time?, offset, turn })
 }

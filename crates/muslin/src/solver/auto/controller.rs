@@ -28,11 +28,11 @@
 //! times as many, while that helps. The next frame begins with what this one needed, or with half of it where the limit was held with ease or not at all. If most frames of a
 //! window are computed again, n grows by a quarter.
 //!
-//! The state of the controller is carried in `State::history`, so that a resumed run has the same bits.
+//! The state of the controller is carried in the state's memory, so that a resumed run has the same bits.
 
-use crate::math::Vec3;
 use crate::solver::position_based::settings::LongRangeSettings;
 use crate::solver::{Context, MOST_SUBSTEPS, explicit};
+use crate::state::{AutoMemory, Controller, SolverMemory};
 use crate::topology::is_flat;
 
 /// See above: a sheet of 1 m with 24 substeps a frame of 1/60 s is 1 cm off.
@@ -64,8 +64,6 @@ const MOST_REPEATED: u32 = 8;
 const STRAIN_GAIN: f64 = 0.75;
 /// Frames in which none is computed again after that was in vain.
 const PATIENCE: u32 = 6;
-/// Numbers that are carried, as vectors.
-pub(crate) const HEADER: usize = 4;
 
 /// Settings that follow from the scene alone.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -113,32 +111,6 @@ fn substeps_of(dt: f64, step: f64) -> u32 {
     ((dt / step).ceil() as u32).clamp(FEWEST, MOST_SUBSTEPS as u32)
 }
 
-/// The controller's state, carried from frame to frame.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Controller {
-    substeps: u32,
-    /// Windows that are over, and frames of this one.
-    window: u32,
-    pub(crate) frame: u32,
-    /// Frames of this window that were computed again.
-    strained: u32,
-    /// Frames to come in which none is.
-    patience: u32,
-    /// What the substeps of the next frame are multiplied with.
-    factor: u32,
-    /// Whether a twin runs along.
-    pub(crate) is_measured: bool,
-    /// The largest distance to it in this window, in m.
-    distance: f64,
-    /// The last estimate, in m, and with how many substeps it was made; zero before the first.
-    estimate: f64,
-    estimated_with: u32,
-    /// Whether more substeps did not help.
-    is_settled: bool,
-    /// Whether the window before asked for more, so that this one shows what they do.
-    is_probing: bool,
-}
-
 impl Controller {
     pub(crate) fn new(start: InitialSettings) -> Self {
         Self {
@@ -157,41 +129,14 @@ impl Controller {
         }
     }
 
-    /// From the first vectors of the history of `count` vertices; `None` if it is not one of this solver.
-    pub(crate) fn read(history: &[Vec3<f64>], count: usize) -> Option<Self> {
-        let [a, b, c, d, ..] = history else { return None };
-        let is_count = |x: &f64| *x >= 0.0 && *x <= f64::from(u32::MAX / 2) && *x == x.trunc();
-        let counts = [a.x, a.y, a.z, b.x, c.y, d.x, d.y];
-        let is_ours = (history.len() == HEADER || history.len() == HEADER + 2 * count)
-            && counts.iter().all(is_count)
-            && (f64::from(FEWEST)..=MOST_SUBSTEPS as f64).contains(&a.x)
-            && (1.0..=f64::from(MOST_REPEATED)).contains(&d.y)
-            && b.z.is_finite()
-            && c.x.is_finite();
-        is_ours.then_some(Self {
-            substeps: a.x as u32,
-            window: a.y as u32,
-            frame: a.z as u32,
-            strained: b.x as u32,
-            is_measured: b.y != 0.0,
-            distance: b.z,
-            estimate: c.x,
-            estimated_with: c.y as u32,
-            is_settled: c.z != 0.0,
-            patience: d.x as u32,
-            factor: d.y as u32,
-            is_probing: d.z != 0.0,
-        })
-    }
-
-    pub(crate) fn write(self) -> [Vec3<f64>; HEADER] {
-        let yes = |is: bool| f64::from(u8::from(is));
-        [
-            Vec3::new(f64::from(self.substeps), f64::from(self.window), f64::from(self.frame)),
-            Vec3::new(f64::from(self.strained), yes(self.is_measured), self.distance),
-            Vec3::new(self.estimate, f64::from(self.estimated_with), yes(self.is_settled)),
-            Vec3::new(f64::from(self.patience), f64::from(self.factor), yes(self.is_probing)),
-        ]
+    /// What a state remembers, if it is of this solver and can be.
+    pub(crate) fn recalled(memory: &SolverMemory) -> Option<Self> {
+        let SolverMemory::Auto(AutoMemory { controller, .. }) = memory else { return None };
+        let is_sound = (FEWEST..=MOST_SUBSTEPS as u32).contains(&controller.substeps)
+            && (1..=MOST_REPEATED).contains(&controller.factor)
+            && controller.distance.is_finite()
+            && controller.estimate.is_finite();
+        is_sound.then_some(*controller)
     }
 
     /// The last estimate, or what this window has shown so far if that is more, in m.
@@ -200,7 +145,7 @@ impl Controller {
         is_known.then(|| self.distance.max(self.estimate))
     }
 
-    /// Begins a frame; whether the history knows where the twin is decides if one still runs along.
+    /// Begins a frame; whether the memory knows where the twin is decides if one still runs along.
     pub(crate) fn begin_frame(&mut self, is_twin_known: bool) {
         if self.frame == 0 {
             self.is_measured = self.wants_twin();

@@ -19,12 +19,13 @@ use crate::math::Vec3;
 use crate::model::edge_strain;
 use crate::parallel::sharing;
 use crate::parameter::{Entry, Kind, Parameter, Setting, Settings};
-use crate::solver::auto::controller::{Attempt, Controller, HEADER, InitialSettings};
+use crate::settings::typed;
+use crate::solver::auto::controller::{Attempt, InitialSettings};
 use crate::solver::position_based::PositionBased;
 use crate::solver::position_based::settings::LoopSettings;
 use crate::solver::position_based::xpbd::XpbdLaw;
 use crate::solver::{Context, Need, Quality, Solver, SolverKind, StageTimes, StepError, StepReport};
-use crate::state::State;
+use crate::state::{AutoMemory, Controller, SolverMemory, State, StepBefore};
 
 /// The scene's `auto`.
 pub const KIND: SolverKind = SolverKind {
@@ -35,11 +36,22 @@ pub const KIND: SolverKind = SolverKind {
         parameters: &[STRAIN, MOTION],
         one_of: &[],
     },
-    build: |settings| Box::new(Auto::new(settings)),
+    build: |settings| Box::new(AutoSolver::new(settings)),
     reads_k: false,
     reads_damping: true,
     needs: Need::Constraints,
 };
+
+/// Settings of the scene's `auto`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Auto {
+    /// Strain, either way, that edges are left with at most.
+    pub max_strain: f64,
+    /// Distance to the converged motion after half a second, as a part of the cloth's size.
+    pub motion: f64,
+}
+
+typed!(Auto: SolverSettings, KIND, { max_strain = "quality.max_strain", motion = "quality.motion" });
 
 /// Both, where a scene says nothing.
 const QUALITY: f64 = 0.01;
@@ -60,7 +72,7 @@ const MOTION: Parameter = Parameter {
     meaning: "distance to the converged motion after half a second, as a part of the cloth's size",
 };
 
-struct Auto {
+struct AutoSolver {
     max_strain: f64,
     motion: f64,
     /// Made for the first frame.
@@ -78,7 +90,7 @@ struct Engines {
     start: InitialSettings,
 }
 
-impl Auto {
+impl AutoSolver {
     fn new(settings: &Settings) -> Self {
         let number = |parameter: &Parameter| settings.number(parameter.name).unwrap_or(QUALITY);
         Self { max_strain: number(&STRAIN), motion: number(&MOTION), engines: None }
@@ -96,7 +108,8 @@ impl Auto {
                     max_strain: Some(*max_strain),
                 })
             };
-            let twin_state = State { positions: Vec::new(), velocities: Vec::new(), time: 0.0, history: Vec::new() };
+            let twin_state =
+                State { positions: Vec::new(), velocities: Vec::new(), time: 0.0, memory: SolverMemory::Nothing };
             Engines {
                 main: engine(),
                 twin: engine(),
@@ -109,16 +122,16 @@ impl Auto {
     }
 }
 
-impl Solver for Auto {
+impl Solver for AutoSolver {
     fn advance(&mut self, context: &Context<'_>, state: &mut State, dt: f64) -> Result<StepReport, StepError> {
         let (max_strain, motion) = (self.max_strain, self.motion);
         let engines = self.engines(context, dt);
         let start = engines.start;
-        let count = state.positions.len();
-        let mut controller = Controller::read(&state.history, count).unwrap_or_else(|| Controller::new(start));
-        controller.begin_frame(state.history.len() == HEADER + 2 * count);
+        let mut controller = Controller::recalled(&state.memory).unwrap_or_else(|| Controller::new(start));
+        let known_twin = known_twin(state);
+        controller.begin_frame(known_twin.is_some());
         if controller.is_measured {
-            engines.follow(state, controller.frame > 0);
+            engines.follow(state, known_twin.filter(|_| controller.frame > 0));
         }
         let mut report = engines.advance_main(context, state, dt, max_strain, &mut controller)?;
         if controller.is_measured {
@@ -134,33 +147,19 @@ impl Solver for Auto {
             motion: controller.known_distance().map(|distance| distance / start.size.max(f64::MIN_POSITIVE)),
         });
         controller.end_frame(dt, motion, &start);
-        state.history.clear();
-        state.history.extend(controller.write());
-        if controller.is_measured {
-            state.history.extend(&engines.twin_state.positions);
-            state.history.extend(&engines.twin_state.velocities);
-        }
+        let State { positions, velocities, .. } = &engines.twin_state;
+        let twin = || StepBefore { positions: positions.clone(), velocities: velocities.clone() };
+        let twin = controller.is_measured.then(twin);
+        state.memory = SolverMemory::Auto(AutoMemory { controller, twin });
         Ok(report)
-    }
-
-    fn disturb(&self, history: &mut Vec<Vec3<f64>>) {
-        // The twin would be thrown to where the grab is.
-        history.truncate(HEADER);
-        if let [_, counts, ..] = &mut history[..] {
-            counts.y = 0.0;
-        }
     }
 }
 
 impl Engines {
-    /// Puts the twin where it was, as the history says, or else where the cloth is.
-    fn follow(&mut self, state: &State, is_known: bool) {
-        let count = state.positions.len();
-        let (positions, velocities) = if is_known {
-            state.history[HEADER..].split_at(count)
-        } else {
-            (&state.positions[..], &state.velocities[..])
-        };
+    /// Puts the twin where it was, as the memory says, or else where the cloth is.
+    fn follow(&mut self, state: &State, known: Option<&StepBefore>) {
+        let start = (&state.positions, &state.velocities);
+        let (positions, velocities) = known.map_or(start, |twin| (&twin.positions, &twin.velocities));
         let twin = &mut self.twin_state;
         twin.positions.clear();
         twin.positions.extend_from_slice(positions);
@@ -215,7 +214,14 @@ impl Engines {
     }
 }
 
-/// Copies positions, velocities and time, and leaves the history.
+/// Where the twin of a state is, if one runs along.
+fn known_twin(state: &State) -> Option<&StepBefore> {
+    let SolverMemory::Auto(AutoMemory { twin: Some(twin), .. }) = &state.memory else { return None };
+    let count = state.positions.len();
+    (twin.positions.len() == count && twin.velocities.len() == count).then_some(twin)
+}
+
+/// Copies positions, velocities and time, and leaves the memory.
 fn copy(from: &State, to: &mut State) {
     to.positions.clone_from(&from.positions);
     to.velocities.clone_from(&from.velocities);

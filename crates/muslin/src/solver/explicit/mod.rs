@@ -36,10 +36,11 @@ use crate::math::Vec3;
 use crate::model::Model;
 use crate::parallel::{Shared, Team};
 use crate::parameter::{Entry, Kind, Parameter, Setting, Settings};
+use crate::settings::{typed, word};
 use crate::solver::explicit::stability::{Mode, Stability};
 use crate::solver::explicit::symplectic::Symplectic;
 use crate::solver::substep_loop::{Motion, Outcome, Scheme, Substep, SubstepLoop};
-use crate::solver::{Context, Instant, Need, NoClock, SolverKind, StepError, Term, count, substeps};
+use crate::solver::{Context, Instant, Need, NoClock, Precision, SolverKind, StepError, Term, count, substeps};
 
 /// The scene's `explicit`.
 pub const KIND: SolverKind = SolverKind {
@@ -52,12 +53,38 @@ pub const KIND: SolverKind = SolverKind {
     },
     build: |settings| match (settings.choice("scheme"), settings.choice("precision")) {
         (Some("symplectic"), Some("f32")) => Box::new(Symplectic::new(count(settings, "substeps"))),
-        _ => Box::new(SubstepLoop::new(Explicit::new(settings), count(settings, "substeps"))),
+        _ => Box::new(SubstepLoop::new(ExplicitScheme::new(settings), count(settings, "substeps"))),
     },
     reads_k: false,
     reads_damping: true,
     needs: Need::Potentials,
 };
+
+/// Settings of the scene's `explicit`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Explicit {
+    /// Time steps in a frame.
+    pub substeps: u32,
+    /// The formula of a step.
+    pub scheme: Stepping,
+    /// Numbers of `Symplectic`; the other schemes are always double.
+    pub precision: Precision,
+}
+
+typed!(Explicit: SolverSettings, KIND, { substeps, scheme, precision });
+
+/// The formula of a step of [`Explicit`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stepping {
+    /// Symplectic Euler.
+    Symplectic,
+    /// Forward Euler, which overshoots.
+    Forward,
+    /// Leapfrog, of the second order.
+    Verlet,
+}
+
+word!(Stepping { Symplectic = "symplectic", Forward = "forward", Verlet = "verlet" });
 
 const SCHEME: Parameter = Parameter {
     name: "scheme",
@@ -85,7 +112,7 @@ enum Order {
     Verlet,
 }
 
-struct Explicit {
+struct ExplicitScheme {
     order: Order,
     substeps: u32,
     spectrum: Stability,
@@ -101,7 +128,7 @@ struct Explicit {
     gradient: Vec<Vec3<f64>>,
 }
 
-impl Explicit {
+impl ExplicitScheme {
     fn new(settings: &Settings) -> Self {
         Self {
             order: match settings.choice("scheme") {
@@ -147,7 +174,7 @@ fn swings_freely(context: &Context<'_>, motion: &Motion, step: f64) -> bool {
 
 /// The longest step, in s, with which a scene's solver of this kind is stable at the start, zero where none is, if there is a limit.
 pub fn stable_step(model: &Model, terms: &[Box<dyn Term>], settings: &Settings, step: f64) -> Option<f64> {
-    let mut scheme = Explicit::new(settings);
+    let mut scheme = ExplicitScheme::new(settings);
     let limit = at_start(model, terms, |context, motion| {
         scheme.prepare(context, motion, step).ok()?;
         Some(scheme.limit)
@@ -188,7 +215,7 @@ pub(crate) fn diverged(model: &Model, velocity: impl Fn(usize) -> Vec3<f64>, ste
     model.edges.iter().find_map(leaps)
 }
 
-impl Scheme for Explicit {
+impl Scheme for ExplicitScheme {
     fn prepare(&mut self, context: &Context<'_>, motion: &Motion, step: f64) -> Result<(), StepError> {
         let mode: Mode = self.spectrum.measure(context, motion, step);
         self.limit = match self.order {

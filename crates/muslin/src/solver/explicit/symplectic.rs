@@ -188,9 +188,13 @@ impl Symplectic {
         // between two barriers.
         let motion = unsafe { Shared::new(&mut self.moving) };
         let pulls = &self.pulls;
+        let own_terms = model.cloths.last().map_or(0, |cloth| cloth.terms.end);
         let vertices = Vertices { motion, origins: arrays.origins, rest_offsets: arrays.rest_offsets };
         // While only pins act on the vertices beside the forces, nobody asks for displacements and velocities apart.
-        let is_together = !separates && !stages.has_wind() && range.clone().all(|s| kinematics.obstacles(s).is_empty());
+        let is_together = !separates
+            && !stages.has_wind()
+            && !stages.has_forces()
+            && range.clone().all(|s| kinematics.obstacles(s).is_empty());
         let outcome = Mutex::new(StageTimes::default());
 
         context.team.run(context.threads, |worker| {
@@ -224,7 +228,9 @@ impl Symplectic {
                             velocity + sums.at(vertex) * (particle.last() * impulse)
                         }
                     };
-                    let mut acting = pulls[cloth.terms.clone()].iter().filter(|pull| weight(pull) > 0).map(kick);
+                    // Terms behind those of the cloths are of a program, and may act on any vertex.
+                    let of_cloth = pulls[cloth.terms.clone()].iter().chain(&pulls[own_terms..]);
+                    let mut acting = of_cloth.filter(|pull| weight(pull) > 0).map(kick);
                     // The last two on the way of the vertices: for most cloths there are no more.
                     let last = acting.next_back();
                     let second_last = acting.next_back();

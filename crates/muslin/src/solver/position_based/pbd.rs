@@ -27,11 +27,12 @@ use crate::energy::{Batch, Constraint, Energy, WideRest};
 use crate::math::{Real, Scalar, Vec3};
 use crate::parallel::Worker;
 use crate::parameter::Entry;
+use crate::settings::typed;
 use crate::solver::position_based;
 use crate::solver::position_based::ProjectionLaw;
 use crate::solver::position_based::particle::{Bundle, Bundled};
 use crate::solver::position_based::sweep::{Element, Measure, Sweep, Visit};
-use crate::solver::{Need, PRECISION, SolverKind, Term, iterations, substeps};
+use crate::solver::{Need, PRECISION, Precision, SolverKind, Term, iterations, substeps};
 
 /// The scene's `pbd`.
 pub const KIND: SolverKind = SolverKind {
@@ -47,6 +48,19 @@ pub const KIND: SolverKind = SolverKind {
     reads_damping: false,
     needs: Need::Constraints,
 };
+
+/// Settings of the scene's `pbd`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pbd {
+    /// Time steps in a frame.
+    pub substeps: u32,
+    /// Sweeps over the constraints in a substep.
+    pub iterations: u32,
+    /// Numbers of the sweeps.
+    pub precision: Precision,
+}
+
+typed!(Pbd: SolverSettings, KIND, { substeps, iterations, precision });
 
 /// The law of PBD, which has no multipliers.
 pub(crate) struct PbdLaw;

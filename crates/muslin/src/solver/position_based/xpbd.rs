@@ -27,12 +27,13 @@ use crate::energy::{Batch, Constraint, Energy, Multiplier, WideRest};
 use crate::math::{Real, Scalar, Vec3};
 use crate::parallel::Worker;
 use crate::parameter::Entry;
+use crate::settings::typed;
 use crate::solver::position_based;
 use crate::solver::position_based::ProjectionLaw;
 use crate::solver::position_based::particle::{Bundle, Bundled};
 use crate::solver::position_based::settings::{LONG_RANGE, MAX_STRAIN};
 use crate::solver::position_based::sweep::{Element, Measure, Sweep, Visit};
-use crate::solver::{Need, PRECISION, SolverKind, Term, iterations, substeps};
+use crate::solver::{Need, PRECISION, Precision, SolverKind, Term, iterations, substeps};
 
 /// The scene's `xpbd`.
 pub const KIND: SolverKind = SolverKind {
@@ -48,6 +49,23 @@ pub const KIND: SolverKind = SolverKind {
     reads_damping: true,
     needs: Need::Constraints,
 };
+
+/// Settings of the scene's `xpbd`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Xpbd {
+    /// Time steps in a frame.
+    pub substeps: u32,
+    /// Sweeps over the constraints in a substep.
+    pub iterations: u32,
+    /// Numbers of the sweeps.
+    pub precision: Precision,
+    /// Whether flat-cut cloth is held together over long ways too.
+    pub long_range: bool,
+    /// Strain, either way, that edges are pushed back to; `None` = no limit.
+    pub max_strain: Option<f64>,
+}
+
+typed!(Xpbd: SolverSettings, KIND, { substeps, iterations, precision, long_range, max_strain });
 
 /// The law of XPBD.
 pub(crate) struct XpbdLaw;

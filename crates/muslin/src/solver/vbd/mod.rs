@@ -55,11 +55,14 @@ use crate::energy::{Batch, Constraint, Energy};
 use crate::math::{Mat3, Small, Vec3};
 use crate::parallel::{Shared, Worker};
 use crate::parameter::{Entry, Kind, Parameter, Setting, Settings};
+use crate::settings::typed;
 use crate::solver::elastic::drag_value;
 use crate::solver::substep_loop::{Motion, Outcome, Scheme, Substep, SubstepLoop};
 use crate::solver::vbd::incident::{IncidentElements, Plan};
 use crate::solver::vbd::sweep_f32::{PIECE, Single, Surroundings, extrapolation};
-use crate::solver::{Context, Instant, Need, PRECISION, SolverKind, StepError, Term, count, iterations, substeps};
+use crate::solver::{
+    Context, Instant, Need, PRECISION, Precision, SolverKind, StepError, Term, count, iterations, substeps,
+};
 use crate::topology::{Adjacency, Coloring, color_vertices};
 
 /// The scene's `vbd`.
@@ -76,6 +79,21 @@ pub const KIND: SolverKind = SolverKind {
     reads_damping: true,
     needs: Need::Potentials,
 };
+
+/// Settings of the scene's `vbd`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Vbd {
+    /// Time steps in a frame.
+    pub substeps: u32,
+    /// Sweeps over the vertices in a substep.
+    pub iterations: u32,
+    /// ρ of the Chebyshev extrapolation of the sweeps; 0 = none.
+    pub acceleration: f64,
+    /// Numbers of the sweeps.
+    pub precision: Precision,
+}
+
+typed!(Vbd: SolverSettings, KIND, { substeps, iterations, acceleration, precision });
 
 const ACCELERATION: Parameter = Parameter {
     name: "acceleration",

@@ -3,6 +3,7 @@
 use muslin::Simulation;
 use muslin::mesh::{Diagonals, Mesh};
 use muslin::parallel::Team;
+use muslin::state::{SolverMemory, StepBefore};
 
 use crate::common::{advance, run, simulation, simulation_of, simulation_on, simulation_with};
 
@@ -184,13 +185,14 @@ fn it_runs_with_cloth_on_cloth() {
     assert!(fastest < 15.0, "{fastest} m/s: a metre of free fall is 4.4 m/s");
 }
 
-/// A history of another solver is not taken for its own.
+/// A memory of another solver is not taken for its own.
 #[test]
-fn a_foreign_history_is_forgotten() {
+fn a_foreign_memory_is_forgotten() {
     let text = sheet(8, r#"kind = "auto""#);
     let mut auto = simulation(&text);
     let mut state = auto.state().clone();
-    state.history = vec![muslin::math::Vec3::new(0.3, 0.1, 0.2); 2 * state.positions.len()];
+    let foreign = vec![muslin::math::Vec3::new(0.3, 0.1, 0.2); state.positions.len()];
+    state.memory = SolverMemory::StepBefore(StepBefore { positions: foreign.clone(), velocities: foreign });
     auto.restore(state, 0).expect("the size is right");
     let mut fresh = simulation(&text);
     run(&mut auto, 3);

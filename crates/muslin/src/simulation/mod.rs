@@ -1,9 +1,15 @@
 //! The user's handle: a model, its state and the solver that moves it.
 
+mod act;
+mod read;
+
+pub use act::ActionError;
+pub use read::{ContactPoint, RayHit, RayTarget, Touched};
+
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::description::{LoadFrames, LoadMesh, Problem, Scene};
+use crate::description::{LoadFrames, LoadMesh, Material, Problem, Scene};
 use crate::interaction::Grab;
 use crate::math::Vec3;
 use crate::model::Model;
@@ -15,7 +21,8 @@ use crate::setup;
 use crate::setup::Compiled;
 use crate::solver;
 use crate::solver::{Clock, Context, Need, NoClock, Solver, SolverKind, StepError, StepReport, Term};
-use crate::state::State;
+use crate::state::{SolverMemory, State};
+use crate::validate;
 
 /// A scene that can be stepped.
 pub struct Simulation {
@@ -32,6 +39,10 @@ pub struct Simulation {
     fps: f64,
     frame: usize,
     warnings: Vec<Problem>,
+    /// Of the cloths, in their order.
+    materials: Vec<Material>,
+    /// In the order of the scene.
+    collider_names: Vec<String>,
     count_intersections: bool,
     hand: Grab,
 }
@@ -100,9 +111,17 @@ impl Simulation {
         team: Team,
         compile: impl FnOnce(&Scene) -> Result<Compiled, Vec<Problem>>,
     ) -> Result<Self, SetupError> {
+        let problems = validate::check(scene);
+        if !problems.is_empty() {
+            return Err(SetupError::Scene(problems));
+        }
+        Self::of_compiled(scene, team, compile(scene).map_err(SetupError::Scene)?)
+    }
+
+    /// A scene that was checked and compiled.
+    pub(crate) fn of_compiled(scene: &Scene, team: Team, compiled: Compiled) -> Result<Self, SetupError> {
         let name = scene.solver.entry.name;
         let kind = solver::find(name).ok_or(SetupError::Solver(name))?;
-        let compiled = compile(scene).map_err(SetupError::Scene)?;
         Ok(Self {
             count_intersections: scene.contact.self_contact || !compiled.model.bodies.is_empty(),
             hand: Grab::new(&compiled.model),
@@ -118,6 +137,8 @@ impl Simulation {
             fps: scene.fps,
             frame: 0,
             warnings: compiled.warnings,
+            materials: scene.cloths.iter().map(|cloth| cloth.material.clone()).collect(),
+            collider_names: scene.colliders.iter().map(|collider| collider.name.clone()).collect(),
         })
     }
 
@@ -141,6 +162,7 @@ impl Simulation {
         }
         let report = outcome?;
         self.hand.arrive(self.fps.recip(), hand_goes);
+        self.model.forces.clear();
         self.frame += 1;
         // A quotient and not a sum, which would drift away from the times that a scene names.
         self.state.time = self.frame as f64 / self.fps;
@@ -289,7 +311,7 @@ impl Simulation {
         let mut state = other.state.clone();
         // The step before is of another length, or was another solver's.
         if self.kind.entry.name != other.kind.entry.name || self.settings != other.settings {
-            state.history.clear();
+            state.memory = SolverMemory::Nothing;
         }
         self.restore(state, other.frame)?;
         // What cut at its start may still do, wherever the cloths of this one start.
@@ -305,7 +327,7 @@ impl Simulation {
 
     /// A solver keeps things that follow from the model; this one has changed.
     fn forget(&mut self) {
-        self.solver.disturb(&mut self.state.history);
+        self.state.memory.disturbed();
         self.solver = (self.kind.build)(&self.settings);
     }
 

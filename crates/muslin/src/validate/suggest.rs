@@ -1,10 +1,10 @@
-//! "Did you mean": the known word nearest to a mistyped one.
+//! Words of a user that nobody knows: what to say, and the known word nearest to a mistyped one.
 
 /// Words longer than this are not compared: nobody mistypes them, and the distance is quadratic.
 const LONGEST: usize = 40;
 
 /// The nearest of `known` to `word`, if it is near enough to be a slip: a third of its letters.
-pub(super) fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     let word = letters(word);
     if word.len() > LONGEST {
         return None;
@@ -17,6 +17,31 @@ pub(super) fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) 
         })
         .min_by_key(|&(distance, ..)| distance)?;
     (distance <= length / 3).then_some(best)
+}
+
+/// What to say of a name that is in no list.
+pub(crate) fn unknown_name(noun: &str, name: &str, available: &[&str]) -> String {
+    let near = nearest(name, available.iter().copied()).map(|near| format!("did you mean {near:?}? "));
+    format!("unknown {noun} {}; {}available: {}", quote(name), near.unwrap_or_default(), available.join(", "))
+}
+
+/// What to say of a key that `owner` does not take, if it has a name.
+pub(crate) fn unknown_key(key: &str, owner: Option<&str>, known: &[&str]) -> String {
+    let owner = owner.map(|owner| format!(" of {owner}")).unwrap_or_default();
+    let remedy = match nearest(key, known.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("known here: {}", known.join(", ")),
+    };
+    format!("unknown key{owner}; {remedy}")
+}
+
+/// Quotes a user's text for a message, cut to what a person reads.
+pub(crate) fn quote(text: &str) -> String {
+    const LONGEST: usize = 60;
+    match text.char_indices().nth(LONGEST) {
+        Some((cut, _)) => format!("{:?}…", &text[..cut]),
+        None => format!("{text:?}"),
+    }
 }
 
 fn letters(word: &str) -> Vec<char> {

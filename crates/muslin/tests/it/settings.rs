@@ -1,0 +1,232 @@
+//! Every setting of every solver and model, from code and from a scene file: the same defaults, the same limits, the same words.
+
+use muslin::catalog;
+use muslin::energy::bend::{buckling, cubic_shell, dihedral, distance, hinge_force, isometric, projective, shell};
+use muslin::energy::stretch::{baraff_witkin, neo_hookean, shape_matching, spring, stvk};
+use muslin::energy::{NoEnergy, Stiffness};
+use muslin::parameter::{Entry, Kind, Parameter, Setting, Settings};
+use muslin::scene::{Choice, Scene, parse};
+use muslin::settings::Typed;
+use muslin::solver::{Auto, Explicit, Newton, Pbd, Projective, ShapeMatching, Vbd, Xpbd};
+use muslin::validate;
+
+const CLOTH: &str = "[[cloth]]\ngrid = { size = [1, 1], cells = [2, 2] }\n";
+
+/// Which table of a scene.
+#[derive(Clone, Copy, PartialEq)]
+enum Family {
+    Solver,
+    Stretch,
+    Bend,
+}
+
+impl Family {
+    /// A scene with an entry chosen and keys in its table.
+    fn text(self, entry: &Entry, keys: &str) -> String {
+        let name = entry.name;
+        // Projective dynamics is defined for few models, the others for most.
+        let other = "stretch.model = \"none\"\nbend.model = \"none\"\n";
+        let solver = if name == "shape_matching" { "projective" } else { "newton" };
+        let solver = if keys.contains("k =") { "pbd" } else { solver };
+        match self {
+            Self::Solver => format!("[solver]\nkind = \"{name}\"\n{keys}\n{CLOTH}[cloth.material]\n{other}"),
+            Self::Stretch => format!(
+                "solver.kind = \"{solver}\"\n{CLOTH}[cloth.material.bend]\nmodel = \"none\"\n[cloth.material.stretch]\nmodel = \"{name}\"\n{keys}\n"
+            ),
+            Self::Bend => format!(
+                "solver.kind = \"{solver}\"\n{CLOTH}[cloth.material.stretch]\nmodel = \"none\"\n[cloth.material.bend]\nmodel = \"{name}\"\n{keys}\n"
+            ),
+        }
+    }
+
+    fn place(self) -> &'static str {
+        match self {
+            Self::Solver => "solver",
+            Self::Stretch => "cloth[0].material.stretch",
+            Self::Bend => "cloth[0].material.bend",
+        }
+    }
+
+    fn choice(self, scene: &mut Scene) -> &mut Choice {
+        match self {
+            Self::Solver => &mut scene.solver,
+            Self::Stretch => &mut scene.cloths[0].material.stretch,
+            Self::Bend => &mut scene.cloths[0].material.bend,
+        }
+    }
+}
+
+fn typed() -> Vec<(Family, Box<dyn Typed>)> {
+    let solver = |typed: Box<dyn Typed>| (Family::Solver, typed);
+    let stretch = |typed: Box<dyn Typed>| (Family::Stretch, typed);
+    let bend = |typed: Box<dyn Typed>| (Family::Bend, typed);
+    let compliance = Some(Stiffness::Compliance(1e-4));
+    vec![
+        solver(Box::new(Xpbd::default())),
+        solver(Box::new(Pbd::default())),
+        solver(Box::new(Newton::default())),
+        solver(Box::new(Vbd::default())),
+        solver(Box::new(Projective::default())),
+        solver(Box::new(Explicit::default())),
+        solver(Box::new(ShapeMatching::default())),
+        solver(Box::new(Auto::default())),
+        stretch(Box::new(spring::Spring::default())),
+        stretch(Box::new(baraff_witkin::BaraffWitkin::default())),
+        stretch(Box::new(stvk::Stvk::default())),
+        stretch(Box::new(neo_hookean::NeoHookean::default())),
+        stretch(Box::new(shape_matching::ShapeMatchingStretch::default())),
+        stretch(Box::new(NoEnergy::default())),
+        bend(Box::new(isometric::Isometric::default())),
+        bend(Box::new(dihedral::Dihedral::default())),
+        bend(Box::new(hinge_force::HingeForce::default())),
+        bend(Box::new(cubic_shell::CubicShell::default())),
+        bend(Box::new(projective::ProjectiveBend::default())),
+        bend(Box::new(shell::Shell::default())),
+        bend(Box::new(distance::Distance { stiffness: compliance, ..Default::default() })),
+        bend(Box::new(buckling::Buckling::default())),
+        bend(Box::new(NoEnergy::default())),
+    ]
+}
+
+/// What the reader of scenes makes of a text, or all that it says, without the line.
+fn read(text: &str) -> Result<Scene, Vec<String>> {
+    let outcome = parse(text, &[]);
+    let said = outcome.findings.iter().map(|finding| format!("{}: {}", finding.place.path, finding.message)).collect();
+    outcome.scene.ok_or(said)
+}
+
+#[test]
+fn every_entry_has_typed_settings_in_the_order_of_the_catalogue() {
+    let all = typed();
+    let of = |family: Family| all.iter().filter(move |(f, _)| *f == family).map(|(_, t)| t.entry()).collect::<Vec<_>>();
+    assert_eq!(of(Family::Solver), catalog::solvers().collect::<Vec<_>>());
+    assert_eq!(of(Family::Stretch), catalog::stretch_models().collect::<Vec<_>>());
+    assert_eq!(of(Family::Bend), catalog::bend_models().collect::<Vec<_>>());
+}
+
+/// Struct fields have the names of the table: what is said is known, and every default that is not left open is said.
+#[test]
+fn typed_defaults_are_those_of_the_table() {
+    for (_, typed) in typed() {
+        let (entry, settings) = (typed.entry(), typed.settings());
+        for (key, value) in settings.iter() {
+            let parameter = entry.parameters.iter().find(|p| p.name == key);
+            let parameter = parameter.unwrap_or_else(|| panic!("{} has no {key}", entry.name));
+            assert!(parameter.default == Some(value) || key == "compliance", "{}.{key}: {value}", entry.name);
+        }
+        // `beta` is a part of the mode, and said with it.
+        let is_open = |p: &Parameter| p.name == "stiffness" || p.name == "beta" || p.default.is_none();
+        for parameter in entry.parameters.iter().filter(|p| !is_open(p)) {
+            assert!(settings.get(parameter.name).is_some(), "{} does not say {}", entry.name, parameter.name);
+        }
+    }
+}
+
+#[test]
+fn code_and_files_have_the_same_defaults() {
+    for (family, typed) in typed() {
+        let keys: String = typed
+            .settings()
+            .iter()
+            .filter(|(key, _)| *key == "compliance")
+            .map(|(k, v)| format!("{k} = {v}"))
+            .collect();
+        let mut scene = read(&family.text(typed.entry(), &keys)).unwrap_or_else(|said| panic!("{said:?}"));
+        let choice = family.choice(&mut scene);
+        assert_eq!(choice.entry, typed.entry());
+        for (key, value) in typed.settings().iter() {
+            assert_eq!(choice.settings.get(key), Some(value), "{}.{key}", choice.entry.name);
+        }
+    }
+}
+
+/// Values of a kind at and beyond its limits.
+fn trials(kind: Kind) -> Vec<Setting> {
+    match kind {
+        Kind::Number { min, max } => {
+            [min, max, min - 1.0, max * 2.0, f64::NAN, f64::INFINITY, 0.5 * (min + max.min(min + 1.0))]
+                .map(Setting::Number)
+                .to_vec()
+        }
+        Kind::Positive => [0.0, -1.0, 2.5, f64::NAN, f64::INFINITY].map(Setting::Number).to_vec(),
+        Kind::Integer { min, max } => [min, max, min - 1, max + 1].map(Setting::Integer).to_vec(),
+        Kind::Choice(words) => words.iter().map(|word| Setting::Choice(word)).collect(),
+        Kind::Point | Kind::Vector { .. } | Kind::Direction => Vec::new(),
+    }
+}
+
+#[test]
+fn code_and_files_take_and_refuse_the_same_values_with_the_same_words() {
+    let mut refused = 0;
+    for (family, typed) in typed() {
+        let entry = typed.entry();
+        for parameter in entry.parameters {
+            for value in trials(parameter.kind) {
+                let (table, key) = parameter.name.rsplit_once('.').map_or(("", parameter.name), |(t, k)| (t, k));
+                let line =
+                    if table.is_empty() { format!("{key} = {value}") } else { format!("{table}.{key} = {value}") };
+                // A model without a default form has to be given one.
+                let needs = entry.name == "distance" && !entry.one_of.contains(&key);
+                let line = if needs { format!("{line}\ncompliance = 1e-4") } else { line };
+                let text = family.text(entry, &line);
+                let from_file = read(&text);
+
+                let mut scene =
+                    read(&family.text(entry, if entry.name == "distance" { "compliance = 1e-4" } else { "" }))
+                        .unwrap_or_else(|said| panic!("{said:?}"));
+                if text.contains("\"pbd\"") && family != Family::Solver {
+                    scene.solver = read(&text).map_or_else(
+                        |_| read(&format!("solver.kind = \"pbd\"\n{CLOTH}")).expect("a scene").solver,
+                        |scene| scene.solver,
+                    );
+                }
+                let choice = family.choice(&mut scene);
+                let settings = choice
+                    .settings
+                    .iter()
+                    .filter(|(other, _)| !(entry.one_of.contains(other) && entry.one_of.contains(&parameter.name)));
+                let mut changed: Settings = settings.collect();
+                changed.set(parameter.name, value);
+                choice.settings = changed;
+                let said: Vec<String> = validate::check(&scene).iter().map(ToString::to_string).collect();
+                match from_file {
+                    Ok(_) => assert_eq!(said, Vec::<String>::new(), "{text}"),
+                    Err(expected) => {
+                        refused += 1;
+                        assert_eq!(said, expected, "{text}");
+                        assert!(said[0].starts_with(family.place()), "{said:?}");
+                    }
+                }
+            }
+        }
+    }
+    assert!(refused > 100, "only {refused} were refused: were limits tried?");
+}
+
+#[test]
+fn a_misspelt_key_an_unknown_model_and_a_missing_setting_are_errors() {
+    let sound = read(CLOTH).expect("a scene");
+    let said = |scene: &Scene| validate::check(scene).iter().map(ToString::to_string).collect::<Vec<_>>();
+
+    let mut scene = sound.clone();
+    let stretch = &mut scene.cloths[0].material.stretch;
+    stretch.settings = [("stifness", Setting::Number(1000.0))].into_iter().collect();
+    assert_eq!(
+        said(&scene),
+        ["cloth[0].material.stretch.stifness: unknown key of stretch model \"spring\"; did you mean `stiffness`?"]
+    );
+
+    let mut scene = sound.clone();
+    scene.cloths[0].material.bend.entry = catalog::stretch_models().next().expect("a model");
+    assert!(
+        said(&scene)[0].starts_with("cloth[0].material.bend.model: unknown bend model \"spring\"; "),
+        "{:?}",
+        said(&scene)
+    );
+
+    let mut scene = sound;
+    scene.solver.settings = scene.solver.settings.iter().filter(|(key, _)| *key != "substeps").collect();
+    assert_eq!(said(&scene), ["solver.substeps: is missing; its default is 20"]);
+    let refused = muslin::Simulation::new(&scene, 1, &mut |_| Err(String::new()));
+    assert_eq!(refused.err().map(|e| e.to_string()), Some(said(&scene).join("\n")));
+}
