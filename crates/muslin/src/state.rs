@@ -27,6 +27,15 @@ impl State {
         fnv1a(vectors.chain([self.time]).flat_map(|number| number.to_bits().to_le_bytes()))
     }
 
+    /// Becomes the same as another, in the memory that it has.
+    pub(crate) fn copy_from(&mut self, other: &Self) {
+        let Self { positions, velocities, time, memory } = self;
+        positions.clone_from(&other.positions);
+        velocities.clone_from(&other.velocities);
+        memory.clone_from(&other.memory);
+        *time = other.time;
+    }
+
     /// The first vertex with a position or velocity that is not finite.
     pub fn first_non_finite(&self) -> Option<usize> {
         self.positions.iter().zip(&self.velocities).position(|(x, v)| !x.is_finite() || !v.is_finite())

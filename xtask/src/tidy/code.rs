@@ -11,70 +11,21 @@ const LINE_LIMIT: usize = 800;
 const UNSAFE_ALLOWED: &[(&str, &str)] = &[
     ("crates/muslin-web/src/lib.rs", "the border of a WebAssembly module is raw memory"),
     (
-        "crates/muslin/src/parallel/mod.rs",
-        "threads share slices that a colouring or a fixed split makes disjoint, which the borrow checker cannot see",
+        "crates/muslin/src/parallel/shared.rs",
+        "the accesses to an array that threads share, which all others are made of",
     ),
+    (
+        "crates/muslin/src/parallel/slices.rs",
+        "hands out the items of disjoint shares, which the borrow checker cannot see",
+    ),
+    ("crates/muslin/src/parallel/worker.rs", "hands out parts of an array that are disjoint by their shares"),
+    ("crates/muslin/src/parallel/stencils.rs", "skips bounds checks of indices that it checked when it was built"),
+    ("crates/muslin/src/parallel/team.rs", "refers to workers that wait as long as they are led"),
     ("crates/muslin/src/parallel/workers.rs", "threads do work of another, which waits until they have done it"),
+    ("crates/muslin/src/parallel/avx2.rs", "enters code for AVX2, where the processor was seen to have it"),
     (
         "crates/muslin/src/math/f32x8.rs",
         "instructions that not every processor has, asked for where it was seen to have them",
-    ),
-    (
-        "crates/muslin/src/solver/position_based/distance_limits.rs",
-        "skips bounds checks that were made when it was built",
-    ),
-    ("crates/muslin/src/solver/vbd/incident.rs", "skips bounds checks that were made when it was built"),
-    (
-        "crates/muslin/src/solver/vbd/sweep_f32.rs",
-        "opens the displacements to the threads, which follow a colouring checked when it was built",
-    ),
-    (
-        "crates/muslin/src/contact/broad_phase/distance_bound.rs",
-        "enters code for AVX2, where the processor was seen to have it",
-    ),
-    (
-        "crates/muslin/src/contact/resolve/islands.rs",
-        "opens the vertices of contacts to the threads, which have islands of them",
-    ),
-    ("crates/muslin/src/solver/position_based/particle.rs", "skips bounds checks that sweeps made when they began"),
-    ("crates/muslin/src/solver/explicit/stiffness_matrix.rs", "skips bounds checks that were made when it was built"),
-    (
-        "crates/muslin/src/solver/position_based/substep.rs",
-        "opens the arrays of a frame to the threads, once, with the argument; enters code for AVX2",
-    ),
-    ("crates/muslin/src/solver/position_based/vertices.rs", "opens the arrays that are loaded, by shares"),
-    (
-        "crates/muslin/src/solver/position_based/mod.rs",
-        "opens the multipliers to the threads, which have shares of the elements of a colour",
-    ),
-    ("crates/muslin/src/solver/substep_loop.rs", "opens the vertices to the threads, which have shares of them"),
-    ("crates/muslin/src/solver/explicit/force_buffers.rs", "skips bounds checks that were made when it was built"),
-    (
-        "crates/muslin/src/solver/explicit/symplectic.rs",
-        "opens the forces to the threads, which write in places of their own",
-    ),
-    (
-        "crates/muslin/src/solver/linear/conjugate_gradients.rs",
-        "opens the vectors of a solve to the threads, which have shares of rows, with the argument",
-    ),
-    (
-        "crates/muslin/src/solver/newton.rs",
-        "opens sums to the threads, which follow the colours of a batch or have shares of vertices",
-    ),
-    ("crates/muslin/src/solver/projective.rs", "opens the sum of forces to the threads, with the argument"),
-    ("crates/muslin/src/solver/position_based/sweep.rs", "skips bounds checks that a batch made when it was built"),
-    ("crates/muslin/src/solver/position_based/tethers.rs", "skips bounds checks that were made when it was built"),
-    (
-        "crates/muslin/src/solver/explicit/mod.rs",
-        "opens the sum of the forces to the threads, which follow the colours of a batch",
-    ),
-    (
-        "crates/muslin/src/solver/explicit/stability.rs",
-        "opens products to the threads, which follow the colours of a batch",
-    ),
-    (
-        "crates/muslin/src/solver/vbd/mod.rs",
-        "opens the positions to the threads, which follow a colouring checked each frame",
     ),
     ("crates/muslin/tests/allocation.rs", "counts allocations: a global allocator is unsafe to write"),
 ];

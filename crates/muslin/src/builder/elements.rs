@@ -11,12 +11,15 @@ use crate::solver::{Need, Term};
 use crate::topology::Topology;
 use crate::validate::limits::NOT_NEGATIVE;
 
+/// The vertices of an element, each with the number of its cloth before it, and its rest data.
+type JoinedElement<E, const N: usize> = ([(usize, u32); N], <E as Energy<N>>::Rest<f64>);
+
 /// The elements of an energy of your own: which vertices, with their rest data.
 ///
 /// Any `impl Energy<N>` will do; [`Energy`] says what it has to give. Every solver that is defined for constraints or potentials
 /// takes it beside the models of the cloths.
 pub struct Elements<E: Energy<N>, const N: usize> {
-    elements: Vec<([(usize, u32); N], E::Rest<f64>)>,
+    elements: Vec<JoinedElement<E, N>>,
     damping: f64,
 }
 

@@ -8,26 +8,24 @@ use crate::energy::{Energy, Site, Stiffness};
 #[cfg(target_arch = "x86_64")]
 use crate::math::F32x8;
 use crate::math::{F32x4, Scalar};
-use crate::parallel::Spot;
+use crate::parallel::{ColoredStencils, Spots};
 use crate::parameter::Settings;
 use crate::topology::color;
 
-/// A spot among particles in single precision, which are four numbers each.
-pub(crate) type ParticleSpot = Spot<[f32; 4]>;
+/// Indices of particles, which are four numbers in single precision each, or twice as much.
+pub(crate) type ParticleSpots<const N: usize> = Spots<[f32; 4], N>;
 
 /// The elements of one model, sorted by colour: elements of a colour share no vertex.
 pub struct Batch<E: Energy<N>, const N: usize> {
-    stencils: Vec<[u32; N]>,
+    stencils: ColoredStencils<N>,
     /// The same for the fast sweeps, made when the first one comes.
-    spots: OnceLock<Vec<[ParticleSpot; N]>>,
+    spots: OnceLock<ParticleSpots<N>>,
     rest: Vec<E::Rest<f64>>,
     /// As many as a sweep takes at once, made when the first one comes: the elements of each colour, four or eight at a time; what is left over is
     /// not here.
     rest_by_four: OnceLock<Vec<E::Rest<F32x4>>>,
     #[cfg(target_arch = "x86_64")]
     rest_by_eight: OnceLock<Vec<E::Rest<F32x8>>>,
-    colors: Vec<Range<usize>>,
-    vertex_count: usize,
     projection: Option<f64>,
     damping: f64,
 }
@@ -40,21 +38,16 @@ impl<E: Energy<N>, const N: usize> Batch<E, N> {
         let vertex_count = site.vertex_count;
         let stencils: Vec<[u32; N]> = elements.iter().map(|e| e.0).collect();
         let coloring = color(&stencils, vertex_count);
-        // The parallel sweeps rely on this for memory safety, so it is checked, not assumed.
-        if let Err(conflict) = coloring.verify(&stencils, vertex_count) {
-            unreachable!("{}: {conflict}", E::NAME);
-        }
         let in_color_order = |e: &u32| &elements[*e as usize];
+        let stencils = coloring.order.iter().map(|e| in_color_order(e).0).collect();
         let rest: Vec<E::Rest<f64>> = coloring.order.iter().map(|e| in_color_order(e).1).collect();
         Self {
             spots: OnceLock::new(),
             rest_by_four: OnceLock::new(),
             #[cfg(target_arch = "x86_64")]
             rest_by_eight: OnceLock::new(),
-            stencils: coloring.order.iter().map(|e| in_color_order(e).0).collect(),
+            stencils: ColoredStencils::new(stencils, coloring.ranges, vertex_count),
             rest,
-            colors: coloring.ranges,
-            vertex_count,
             projection: Stiffness::read(settings).and_then(Stiffness::projection),
             damping: settings.number(DAMPING.name).unwrap_or(0.0),
         }
@@ -62,12 +55,17 @@ impl<E: Energy<N>, const N: usize> Batch<E, N> {
 
     /// Vertices of each element.
     pub fn stencils(&self) -> &[[u32; N]] {
+        self.stencils.all()
+    }
+
+    /// The same, as sweeps visit them colour by colour.
+    pub fn colored(&self) -> &ColoredStencils<N> {
         &self.stencils
     }
 
     /// The same, as the fast sweeps follow them.
-    pub(crate) fn spots(&self) -> &[[ParticleSpot; N]] {
-        self.spots.get_or_init(|| self.stencils.iter().map(|stencil| stencil.map(Spot::new)).collect())
+    pub(crate) fn spots(&self) -> &ParticleSpots<N> {
+        self.spots.get_or_init(|| ParticleSpots::new(self.stencils().iter().copied(), self.vertex_count()))
     }
 
     /// Rest data of each element.
@@ -77,7 +75,7 @@ impl<E: Energy<N>, const N: usize> Batch<E, N> {
 
     /// Runs of elements that may be moved together.
     pub fn colors(&self) -> &[Range<usize>] {
-        &self.colors
+        self.stencils.colors()
     }
 
     /// PBD's k, where the scene gave that.
@@ -93,12 +91,12 @@ impl<E: Energy<N>, const N: usize> Batch<E, N> {
     /// The rest data of the full bundles of every colour.
     fn bundles<S: Scalar>(&self) -> Vec<E::Rest<S>> {
         let elements = |color: &Range<usize>| self.rest[color.clone()].chunks_exact(S::LANES);
-        self.colors.iter().flat_map(elements).map(|bundle| E::cast(bundle)).collect()
+        self.colors().iter().flat_map(elements).map(|bundle| E::cast(bundle)).collect()
     }
 
     /// Length a state must have.
     pub fn vertex_count(&self) -> usize {
-        self.vertex_count
+        self.stencils.bound()
     }
 }
 

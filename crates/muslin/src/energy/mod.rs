@@ -14,7 +14,7 @@ mod stiffness;
 pub mod bend;
 pub mod stretch;
 
-pub(crate) use batch::ParticleSpot;
+pub(crate) use batch::ParticleSpots;
 pub use batch::{Batch, WideRest};
 pub use row::{Constraint, LinearRow, Multiplier, PairRow, Row, TripleRow};
 pub use stiffness::Stiffness;

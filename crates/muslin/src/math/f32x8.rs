@@ -28,22 +28,26 @@ use crate::math::{F32x4, Scalar, angle};
 #[repr(transparent)]
 pub(crate) struct F32x8(__m256);
 
-// SAFETY, of all the operations below: the processor has the instruction, since whoever is here has asked
-// `Worker::is_wide` first, which is true on no other. Registers and arrays of as many numbers have the same size, and every
-// pattern of bits is a number.
+/// An expression of instructions, and of registers as arrays.
+macro_rules! avx {
+    ($operation:expr) => {
+        // SAFETY: the processor has the instruction, since whoever computes with this type has asked `Worker::is_wide` first, which is
+        // true on no other. Registers and arrays of as many numbers have the same size, and every pattern of bits is a number.
+        unsafe { $operation }
+    };
+}
+
 impl F32x8 {
     /// From an array.
     #[inline(always)]
     pub(crate) const fn new(numbers: [f32; 8]) -> Self {
-        // SAFETY: see above; no instruction is asked for.
-        Self(unsafe { transmute::<[f32; 8], __m256>(numbers) })
+        Self(avx!(transmute::<[f32; 8], __m256>(numbers)))
     }
 
     /// To an array.
     #[inline(always)]
     pub(crate) const fn to_array(self) -> [f32; 8] {
-        // SAFETY: see above; no instruction is asked for.
-        unsafe { transmute::<__m256, [f32; 8]>(self.0) }
+        avx!(transmute::<__m256, [f32; 8]>(self.0))
     }
 
     /// A function of each lane.
@@ -55,28 +59,25 @@ impl F32x8 {
     /// Two registers of four, the second in the upper lanes.
     #[inline(always)]
     fn join(lower: F32x4, upper: F32x4) -> Self {
-        // SAFETY: see above.
-        unsafe {
+        avx!({
             let [lower, upper] = [lower, upper].map(|half| transmute::<[f32; 4], __m128>(half.to_array()));
             Self(_mm256_insertf128_ps::<1>(_mm256_castps128_ps256(lower), upper))
-        }
+        })
     }
 
     /// The reverse.
     #[inline(always)]
     fn split(self) -> [F32x4; 2] {
-        // SAFETY: see above.
-        unsafe {
+        avx!({
             let halves = [_mm256_castps256_ps128(self.0), _mm256_extractf128_ps::<1>(self.0)];
             halves.map(|half| F32x4::new(transmute::<__m128, [f32; 4]>(half)))
-        }
+        })
     }
 
     /// Both halves of four registers as matrices, rows to columns.
     #[inline(always)]
     fn transpose_halves([a, b, c, d]: [Self; 4]) -> [Self; 4] {
-        // SAFETY: see above.
-        unsafe {
+        avx!({
             let (low_ab, high_ab) = (_mm256_unpacklo_ps(a.0, b.0), _mm256_unpackhi_ps(a.0, b.0));
             let (low_cd, high_cd) = (_mm256_unpacklo_ps(c.0, d.0), _mm256_unpackhi_ps(c.0, d.0));
             [
@@ -85,7 +86,7 @@ impl F32x8 {
                 Self(_mm256_shuffle_ps::<0x44>(high_ab, high_cd)),
                 Self(_mm256_shuffle_ps::<0xEE>(high_ab, high_cd)),
             ]
-        }
+        })
     }
 
     /// Eight rows of four as four columns.
@@ -106,10 +107,8 @@ impl F32x8 {
     pub(crate) fn from_long_rows(row: impl Fn(usize) -> Self) -> [Self; 8] {
         let [a, b, c, d] = Self::transpose_halves([row(0), row(1), row(2), row(3)]);
         let [e, f, g, h] = Self::transpose_halves([row(4), row(5), row(6), row(7)]);
-        // SAFETY: see above.
-        let lower = |a: Self, b: Self| Self(unsafe { _mm256_permute2f128_ps::<0x20>(a.0, b.0) });
-        // SAFETY: see above.
-        let upper = |a: Self, b: Self| Self(unsafe { _mm256_permute2f128_ps::<0x31>(a.0, b.0) });
+        let lower = |a: Self, b: Self| Self(avx!(_mm256_permute2f128_ps::<0x20>(a.0, b.0)));
+        let upper = |a: Self, b: Self| Self(avx!(_mm256_permute2f128_ps::<0x31>(a.0, b.0)));
         [lower(a, e), lower(b, f), lower(c, g), lower(d, h), upper(a, e), upper(b, f), upper(c, g), upper(d, h)]
     }
 
@@ -138,8 +137,7 @@ macro_rules! operators {
             type Output = Self;
             #[inline(always)]
             fn $method(self, o: Self) -> Self {
-                // SAFETY: as above.
-                Self(unsafe { $instruction(self.0, o.0) })
+                Self(avx!($instruction(self.0, o.0)))
             }
         }
     )+};
@@ -150,8 +148,7 @@ impl Neg for F32x8 {
     type Output = Self;
     #[inline(always)]
     fn neg(self) -> Self {
-        // SAFETY: as above.
-        Self(unsafe { _mm256_xor_ps(self.0, Self::new([-0.0; 8]).0) })
+        Self(avx!(_mm256_xor_ps(self.0, Self::new([-0.0; 8]).0)))
     }
 }
 assignments!(F32x8);
@@ -166,8 +163,7 @@ impl Scalar for F32x8 {
 
     #[inline(always)]
     fn from_f64(value: f64) -> Self {
-        // SAFETY: as above.
-        Self(unsafe { _mm256_set1_ps(value as f32) })
+        Self(avx!(_mm256_set1_ps(value as f32)))
     }
     #[inline(always)]
     fn gather<T>(items: &[T], number: impl Fn(&T) -> f64) -> Self {
@@ -175,8 +171,7 @@ impl Scalar for F32x8 {
     }
     #[inline(always)]
     fn sqrt(self) -> Self {
-        // SAFETY: as above.
-        Self(unsafe { _mm256_sqrt_ps(self.0) })
+        Self(avx!(_mm256_sqrt_ps(self.0)))
     }
     #[inline(always)]
     fn atan2(self, other: Self) -> Self {
@@ -188,54 +183,45 @@ impl Scalar for F32x8 {
     }
     #[inline(always)]
     fn greater(self, other: Self) -> __m256 {
-        // SAFETY: as above.
-        unsafe { _mm256_cmp_ps::<_CMP_GT_OQ>(self.0, other.0) }
+        avx!(_mm256_cmp_ps::<_CMP_GT_OQ>(self.0, other.0))
     }
     #[inline(always)]
     fn select(mask: __m256, yes: Self, no: Self) -> Self {
-        // SAFETY: as above.
-        Self(unsafe { _mm256_blendv_ps(no.0, yes.0, mask) })
+        Self(avx!(_mm256_blendv_ps(no.0, yes.0, mask)))
     }
     #[inline(always)]
     fn and(one: __m256, other: __m256) -> __m256 {
-        // SAFETY: as above.
-        unsafe { _mm256_and_ps(one, other) }
+        avx!(_mm256_and_ps(one, other))
     }
     #[inline(always)]
     fn is_any(mask: __m256) -> bool {
-        // SAFETY: as above.
-        unsafe { _mm256_movemask_ps(mask) != 0 }
+        avx!(_mm256_movemask_ps(mask) != 0)
     }
     #[inline(always)]
     fn is_all(mask: __m256) -> bool {
-        // SAFETY: as above.
-        unsafe { _mm256_movemask_ps(mask) == 0xFF }
+        avx!(_mm256_movemask_ps(mask) == 0xFF)
     }
 }
 
 impl Narrow for F32x8 {
     #[inline(always)]
     fn magnitude(self) -> Self {
-        // SAFETY: as above.
-        Self(unsafe { _mm256_andnot_ps(Self::new([-0.0; 8]).0, self.0) })
+        Self(avx!(_mm256_andnot_ps(Self::new([-0.0; 8]).0, self.0)))
     }
     #[inline(always)]
     fn with_sign_of(self, other: Self) -> Self {
-        // SAFETY: as above.
-        Self(unsafe { _mm256_or_ps(self.0, _mm256_and_ps(other.0, Self::new([-0.0; 8]).0)) })
+        Self(avx!(_mm256_or_ps(self.0, _mm256_and_ps(other.0, Self::new([-0.0; 8]).0))))
     }
 }
 
 impl Register for F32x8 {
     #[inline(always)]
     fn either(one: __m256, other: __m256) -> __m256 {
-        // SAFETY: as above.
-        unsafe { _mm256_or_ps(one, other) }
+        avx!(_mm256_or_ps(one, other))
     }
     #[inline(always)]
     fn bits(mask: __m256) -> u32 {
-        // SAFETY: as above.
-        unsafe { _mm256_movemask_ps(mask) as u32 }
+        avx!(_mm256_movemask_ps(mask) as u32)
     }
     #[inline(always)]
     fn load(numbers: &[f32]) -> Self {

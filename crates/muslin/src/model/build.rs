@@ -19,6 +19,7 @@ use crate::mesh::Mesh;
 use crate::model::selection::select_pins;
 use crate::model::{Cloth, ContactEdges, Model, Pin, Pinned, SelfContact, warnings};
 use crate::motion::Motion;
+use crate::parallel::ColoredStencils;
 use crate::topology::{Adjacency, Ordering, Topology, color, locality_order};
 
 /// A body is fine if it bends more sharply than this many edges: then its surface leaves a chord between two vertices
@@ -198,15 +199,9 @@ impl Model {
         if self.colliders.iter().any(|collider| collider.is_fine) {
             let stencils: Vec<[u32; 2]> = self.edges.iter().map(|&(stencil, _)| stencil).collect();
             let coloring = color(&stencils, self.masses.len());
-            // As for batches, memory safety rests on it.
-            if let Err(conflict) = coloring.verify(&stencils, self.masses.len()) {
-                unreachable!("contact edges: {conflict}");
-            }
-            self.contact_edges = ContactEdges {
-                stencils: coloring.order.iter().map(|&e| stencils[e as usize]).collect(),
-                colors: coloring.ranges,
-                reach: longest,
-            };
+            let stencils = coloring.order.iter().map(|&e| stencils[e as usize]).collect();
+            let stencils = ColoredStencils::new(stencils, coloring.ranges, self.masses.len());
+            self.contact_edges = ContactEdges { stencils, reach: longest };
         }
     }
 

@@ -18,6 +18,7 @@ use crate::force::Wind;
 use crate::math::Vec3;
 use crate::mesh::Mesh;
 use crate::motion::{Motion, Pose};
+use crate::parallel::ColoredStencils;
 use crate::state::{SolverMemory, State};
 use crate::topology::{Adjacency, Ordering};
 
@@ -110,9 +111,7 @@ impl SelfContact {
 #[derive(Debug, Default)]
 pub struct ContactEdges {
     /// The vertices of each.
-    pub stencils: Vec<[u32; 2]>,
-    /// Runs of edges that may be moved together.
-    pub colors: Vec<Range<usize>>,
+    pub stencils: ColoredStencils<2>,
     /// Farther from a body than this, in m, an end of an edge cannot have the middle inside: the longest rest length,
     /// twice what an unstretched edge would need.
     pub reach: f64,

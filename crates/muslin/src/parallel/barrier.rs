@@ -1,9 +1,21 @@
 //! Where threads meet.
 
 use std::panic::panic_any;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::PoisonError;
 use std::thread;
+
+#[cfg(all(loom, test))]
+use loom::{
+    hint,
+    sync::atomic::{AtomicBool, AtomicUsize, Ordering},
+    sync::{Condvar, Mutex},
+};
+#[cfg(not(all(loom, test)))]
+use std::{
+    hint,
+    sync::atomic::{AtomicBool, AtomicUsize, Ordering},
+    sync::{Condvar, Mutex},
+};
 
 /// What a thread says that panics because of another.
 pub(super) const BROKEN: &str = "another thread of the team panicked";
@@ -35,13 +47,16 @@ impl Barrier {
         }
     }
 
-    pub(super) fn wait(&self) {
+    /// Waits until all are here; the last to come does some work before any is let go.
+    pub(super) fn wait(&self, last: impl FnOnce()) {
         /// Some tens of microseconds, about as long as a thread sleeps at least.
-        const SPINS: u32 = 2000;
+        const SPINS: u32 = if cfg!(loom) { 1 } else { 2000 };
         let generation = self.generation.load(Ordering::Acquire);
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.size {
+            last();
             self.arrived.store(0, Ordering::Relaxed);
             self.generation.store(generation.wrapping_add(1), Ordering::SeqCst);
+            keep_order();
             // Whoever is not seen here has not looked at the generation yet, and will find it changed.
             if self.sleepers.load(Ordering::SeqCst) > 0 {
                 self.wake();
@@ -52,12 +67,13 @@ impl Barrier {
             if self.is_over(generation) {
                 return;
             }
-            std::hint::spin_loop();
+            hint::spin_loop();
         }
         self.sleepers.fetch_add(1, Ordering::SeqCst);
-        let mut truncation = self.bed.lock().unwrap_or_else(PoisonError::into_inner);
+        keep_order();
+        let mut asleep = self.bed.lock().unwrap_or_else(PoisonError::into_inner);
         while !self.is_over(generation) {
-            truncation = self.bell.wait(truncation).unwrap_or_else(PoisonError::into_inner);
+            asleep = self.bell.wait(asleep).unwrap_or_else(PoisonError::into_inner);
         }
         self.sleepers.fetch_sub(1, Ordering::SeqCst);
     }
@@ -74,6 +90,13 @@ impl Barrier {
         drop(self.bed.lock().unwrap_or_else(PoisonError::into_inner));
         self.bell.notify_all();
     }
+}
+
+/// Says to loom what two sequentially consistent accesses say to the processor: loom takes them for acquire and release.
+#[inline(always)]
+fn keep_order() {
+    #[cfg(all(loom, test))]
+    loom::sync::atomic::fence(Ordering::SeqCst);
 }
 
 /// Lets the others out of the barrier when a thread panics, so that a bug is a message and not a hang.

@@ -53,7 +53,7 @@ impl Workers {
     /// Waits for work and does it until there is none.
     pub(crate) fn follow(&self, index: usize) {
         loop {
-            self.begin.wait();
+            self.begin.wait(|| ());
             // SAFETY: the leader has set it before this barrier, and sets it again only after the next one.
             let Some(job) = (unsafe { *self.job.get() }) else { return };
             if index < self.active.load(Ordering::Relaxed) {
@@ -61,7 +61,7 @@ impl Workers {
                 let work = AssertUnwindSafe(|| unsafe { (*job)(index) });
                 self.note(catch_unwind(work));
             }
-            self.end.wait();
+            self.end.wait(|| ());
         }
     }
 
@@ -71,15 +71,20 @@ impl Workers {
         // SAFETY: only its lifetime is another; it is used until the second barrier, which is before the end of this function even if
         // the work panics.
         let job: Job = unsafe { std::mem::transmute::<&(dyn Fn(usize) + Sync), &'static (dyn Fn(usize) + Sync)>(work) };
-        // SAFETY: the others wait at the first barrier, and read it only after that.
-        unsafe { *self.job.get() = Some(job) };
-        self.begin.wait();
+        self.begin_with(Some(job));
         self.note(catch_unwind(AssertUnwindSafe(|| work(0))));
-        self.end.wait();
+        self.end.wait(|| ());
         let panic = self.panic.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(panic) = panic {
             resume_unwind(panic);
         }
+    }
+
+    /// Meets the others with a job, or with none; only for the leader.
+    fn begin_with(&self, job: Option<Job>) {
+        // SAFETY: the others wait at this barrier, and read it only after that.
+        unsafe { *self.job.get() = job };
+        self.begin.wait(|| ());
     }
 
     /// Keeps what a thread said that has panicked; rather the first than that it was not the first.
@@ -112,8 +117,6 @@ struct Leadership<'a> {
 impl Drop for Leadership<'_> {
     fn drop(&mut self) {
         *self.team.workers.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        // SAFETY: the others wait at the barrier, and read it only after that.
-        unsafe { *self.workers.job.get() = None };
-        self.workers.begin.wait();
+        self.workers.begin_with(None);
     }
 }

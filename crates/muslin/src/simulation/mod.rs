@@ -8,6 +8,7 @@ pub use read::{ContactPoint, RayHit, RayTarget, Touched};
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::description::{LoadFrames, LoadMesh, Material, Problem, Scene};
 use crate::interaction::Grab;
@@ -29,6 +30,8 @@ pub struct Simulation {
     model: Model,
     terms: Vec<Box<dyn Term>>,
     state: State,
+    /// The state before the step, in case a thread panics.
+    before: State,
     solver: Box<dyn Solver>,
     kind: &'static SolverKind,
     settings: Settings,
@@ -126,6 +129,7 @@ impl Simulation {
             count_intersections: scene.contact.self_contact || !compiled.model.bodies.is_empty(),
             hand: Grab::new(&compiled.model),
             model: compiled.model,
+            before: compiled.state.clone(),
             terms: compiled.terms,
             state: compiled.state,
             solver: (kind.build)(&scene.solver.settings),
@@ -151,6 +155,9 @@ impl Simulation {
     }
 
     /// Advances by one frame. On an error the state is as it was.
+    ///
+    /// A panic in one thread of the step ends it in all, and is [`StepError::Panicked`] here; the simulation can be used as before. In a build that
+    /// aborts on panics, as WebAssembly does, there is no such error.
     ///
     /// A hand that would force cloth through something stays where it is for this frame.
     pub fn advance(&mut self) -> Result<StepReport, StepError> {
@@ -178,8 +185,18 @@ impl Simulation {
         let context =
             Context { model: &self.model, terms: &self.terms, team: &self.team, threads, clock: &*self.clock };
         let start = self.clock.seconds();
+        self.before.copy_from(&self.state);
         let (solver, state) = (&mut self.solver, &mut self.state);
-        let report = self.team.host(threads, || solver.advance(&context, state, dt))?;
+        let step = || self.team.host(threads, || solver.advance(&context, state, dt));
+        let report = match catch_unwind(AssertUnwindSafe(step)) {
+            Ok(outcome) => outcome?,
+            Err(panic) => {
+                // Whatever was half done is gone: the state, and what the solver keeps. The team has met again at the end of its run.
+                self.state.copy_from(&self.before);
+                self.solver = (self.kind.build)(&self.settings);
+                return Err(StepError::panicked(&*panic));
+            }
+        };
         if let Some(tuner) = &mut self.tuner {
             // A frame may have many times the work of another.
             tuner.record((self.clock.seconds() - start) / f64::from(report.iterations.max(1)));
@@ -367,5 +384,50 @@ impl Simulation {
 impl fmt::Debug for Simulation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Simulation").field("frame", &self.frame).field("model", &self.model).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parallel::Worker;
+    use crate::scene::parse;
+
+    /// Spoils the state; then one of its threads panics while the others wait for it.
+    struct Failing {
+        leader_fails: bool,
+    }
+
+    impl Solver for Failing {
+        fn advance(&mut self, context: &Context<'_>, state: &mut State, _: f64) -> Result<StepReport, StepError> {
+            state.positions.clear();
+            state.time = -1.0;
+            context.team.run(context.threads, |worker: &Worker<'_>| {
+                assert!(worker.leads() != self.leader_fails, "a bug in one thread");
+                worker.barrier();
+            });
+            Ok(StepReport::default())
+        }
+    }
+
+    #[test]
+    fn a_panic_in_one_thread_ends_the_step_with_an_error() {
+        let text = "[[cloth]]\ngrid = { size = [1, 1], cells = [12, 12] }\npins = [{ select = \"x_min\" }]";
+        let scene = parse(text, &[]).scene.unwrap();
+        let simulation = |threads| Simulation::new(&scene, threads, &mut |_| Err(String::new())).unwrap();
+        let mut expected = simulation(1);
+        (0..3).for_each(|_| assert!(expected.advance().is_ok()));
+        for (threads, leader_fails) in [(1, true), (2, true), (2, false), (3, false)] {
+            let mut simulation = simulation(threads);
+            simulation.advance().unwrap();
+            let before = simulation.state().clone();
+            simulation.solver = Box::new(Failing { leader_fails });
+            let error = simulation.advance().unwrap_err();
+            assert_eq!(error, StepError::Panicked { words: "a bug in one thread".to_owned() }, "{threads} threads");
+            assert_eq!((simulation.state(), simulation.frame()), (&before, 1), "{threads} threads");
+            // It goes on with a new solver of the scene, on the same team.
+            (0..2).for_each(|_| assert!(simulation.advance().is_ok()));
+            assert_eq!(simulation.state().hash(), expected.state().hash(), "{threads} threads");
+        }
     }
 }

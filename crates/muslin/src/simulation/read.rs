@@ -194,7 +194,7 @@ impl Simulation {
                 }
                 along += distance;
                 // Also where the distance is no number.
-                if !(along < FAR) {
+                if along.is_nan() || along >= FAR {
                     return None;
                 }
             }

@@ -109,21 +109,19 @@ impl<E: Energy<N>, const N: usize> Elastic for Batch<E, N> {
     }
 
     fn add_gradient(&self, worker: &Worker<'_>, at: Instant<'_>, out: &Shared<'_, Vec3<f64>>) {
-        for color in self.colors() {
-            for e in worker.share(color.clone()) {
-                let stencil = &self.stencils()[e];
-                let mut gradient = E::gradient(&self.rest()[e], &stencil.map(|v| at.positions[v as usize]));
-                if let Some((row, pull)) = self.drag(e, at) {
-                    for i in 0..N {
-                        gradient[i] += row.pull(i, pull);
-                    }
-                }
-                for (&v, g) in stencil.iter().zip(gradient) {
-                    out.set(v as usize, out.get(v as usize) + g);
+        worker.for_each_color(self.colored(), |element| {
+            let (e, stencil) = (element.index(), element.stencil());
+            let mut gradient = E::gradient(&self.rest()[e], &stencil.map(|v| at.positions[v as usize]));
+            if let Some((row, pull)) = self.drag(e, at) {
+                for i in 0..N {
+                    gradient[i] += row.pull(i, pull);
                 }
             }
-            worker.barrier();
-        }
+            let own = element.of(out);
+            for (i, g) in gradient.into_iter().enumerate() {
+                own.set(i, own.get(i) + g);
+            }
+        });
     }
 
     fn add_stiffness(
@@ -135,59 +133,54 @@ impl<E: Energy<N>, const N: usize> Elastic for Batch<E, N> {
         out: &Shared<'_, Mat3>,
     ) {
         let rate = self.damping() / at.step;
-        for color in self.colors() {
-            for e in worker.share(color.clone()) {
-                let (stencil, rest) = (&self.stencils()[e], &self.rest()[e]);
-                let blocks = treatment.stiffness::<E, N>(rest, &stencil.map(|v| at.positions[v as usize]));
-                let drag = (rate > 0.0).then(|| E::square(rest, &stencil.map(|v| at.previous[v as usize])));
-                for i in 0..N {
-                    for j in 0..N {
-                        let slot = slots[(e * N + i) * N + j];
-                        let mut block = out.get(slot as usize) + blocks[i][j];
-                        if let Some(drag) = &drag {
-                            block += drag[i][j] * rate;
-                        }
-                        out.set(slot as usize, block);
+        worker.for_each_color(self.colored(), |element| {
+            let (e, stencil) = (element.index(), element.stencil());
+            let rest = &self.rest()[e];
+            let blocks = treatment.stiffness::<E, N>(rest, &stencil.map(|v| at.positions[v as usize]));
+            let drag = (rate > 0.0).then(|| E::square(rest, &stencil.map(|v| at.previous[v as usize])));
+            for i in 0..N {
+                for j in 0..N {
+                    // Elements without a common vertex have no common block.
+                    let slot = slots[(e * N + i) * N + j];
+                    let mut block = out.get(slot as usize) + blocks[i][j];
+                    if let Some(drag) = &drag {
+                        block += drag[i][j] * rate;
                     }
+                    out.set(slot as usize, block);
                 }
             }
-            worker.barrier();
-        }
+        });
     }
 
     fn add_product(&self, worker: &Worker<'_>, x: &[Vec3<f64>], d: &[Vec3<f64>], out: &Shared<'_, Vec3<f64>>) {
-        for color in self.colors() {
-            for e in worker.share(color.clone()) {
-                let stencil = &self.stencils()[e];
-                let dual = |x: f64, d: f64| Dual { value: x, derivative: d };
-                let seeded = stencil.map(|v| {
-                    let (x, d) = (x[v as usize], d[v as usize]);
-                    Vec3::new(dual(x.x, d.x), dual(x.y, d.y), dual(x.z, d.z))
-                });
-                let rest = E::cast::<Dual<f64>>(&self.rest()[e..=e]);
-                for (&v, g) in stencil.iter().zip(E::gradient(&rest, &seeded)) {
-                    let product = Vec3::new(g.x.derivative, g.y.derivative, g.z.derivative);
-                    out.set(v as usize, out.get(v as usize) + product);
-                }
+        worker.for_each_color(self.colored(), |element| {
+            let e = element.index();
+            let dual = |x: f64, d: f64| Dual { value: x, derivative: d };
+            let seeded = element.stencil().map(|v| {
+                let (x, d) = (x[v as usize], d[v as usize]);
+                Vec3::new(dual(x.x, d.x), dual(x.y, d.y), dual(x.z, d.z))
+            });
+            let rest = E::cast::<Dual<f64>>(&self.rest()[e..=e]);
+            let own = element.of(out);
+            for (i, g) in E::gradient(&rest, &seeded).into_iter().enumerate() {
+                let product = Vec3::new(g.x.derivative, g.y.derivative, g.z.derivative);
+                own.set(i, own.get(i) + product);
             }
-            worker.barrier();
-        }
+        });
     }
+
     fn add_drag(&self, worker: &Worker<'_>, x: &[Vec3<f64>], d: &[Vec3<f64>], out: &Shared<'_, Vec3<f64>>) {
         if self.damping() == 0.0 {
             return;
         }
-        for color in self.colors() {
-            for e in worker.share(color.clone()) {
-                let stencil = &self.stencils()[e];
-                let moved = stencil.map(|v| d[v as usize]);
-                if let Some((row, pull)) = self.resistance(e, x, &moved, self.damping()) {
-                    for (i, &v) in stencil.iter().enumerate() {
-                        out.set(v as usize, out.get(v as usize) + row.pull(i, pull));
-                    }
+        worker.for_each_color(self.colored(), |element| {
+            let moved = element.stencil().map(|v| d[v as usize]);
+            if let Some((row, pull)) = self.resistance(element.index(), x, &moved, self.damping()) {
+                let own = element.of(out);
+                for i in 0..N {
+                    own.set(i, own.get(i) + row.pull(i, pull));
                 }
             }
-            worker.barrier();
-        }
+        });
     }
 }

@@ -1,5 +1,7 @@
 //! Errors of a step, in words: the place, the limit and the remedy.
 
+use std::any::Any;
+
 use crate::contact::context::ContactError;
 use crate::model::Model;
 use crate::solver::registry::MOST_SUBSTEPS;
@@ -59,6 +61,14 @@ pub enum StepError {
         /// The time that it was given, in s.
         seconds: f64,
     },
+    /// A thread of the step panicked: a bug of the library, or of a clock, an energy or a shape that it was given. The others have ended the step too.
+    #[error(
+        "a thread of the step panicked: {words}; the state is as it was before the step. Please report this, with the scene"
+    )]
+    Panicked {
+        /// What it said.
+        words: String,
+    },
     /// An explicit solver took steps beyond its stability limit.
     #[error(
         "vertex {vertex} of cloth \"{cloth}\" diverged: the step of {} is {}",
@@ -83,6 +93,13 @@ impl StepError {
     pub(crate) fn unstable(model: &Model, index: usize, step: f64, limit: f64, substeps: u32) -> Self {
         let (cloth, vertex) = model.user_vertex(index);
         Self::Unstable { cloth: cloth.to_owned(), vertex, step, limit, substeps }
+    }
+
+    /// Of what a thread has panicked with.
+    pub(crate) fn panicked(panic: &(dyn Any + Send)) -> Self {
+        let words = panic.downcast_ref::<String>().map(String::as_str);
+        let words = words.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("it did not say why");
+        Self::Panicked { words: words.to_owned() }
     }
 
     pub(crate) fn non_finite(model: &Model, index: usize) -> Self {

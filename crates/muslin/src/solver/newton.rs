@@ -50,7 +50,6 @@
 //! `residual` in the report: the largest distance (in m) that the unbalanced force would move a vertex in one step, w η²‖∇φ‖.
 //!
 //! [Baraff, Witkin 1998], [Choi, Ko 2002], [Martin et al. 2011] for the optimisation, [Nocedal, Wright 2006, ch. 3].
-#![allow(unsafe_code, reason = "opens the vectors of a sweep to the team")]
 
 use crate::contact::kinematics::ColliderOverSubstep;
 use crate::contact::response::penalty;
@@ -355,8 +354,7 @@ impl Objective<'_> {
     /// φ(x), in J.
     fn value(&self, x: &[Vec3<f64>], pieces: &mut [f64], first_pieces: &[usize], normal_forces: &[Vec3<f64>]) -> f64 {
         let Substep { context, .. } = *self.substep;
-        // SAFETY: each worker sets only the pieces of its own share.
-        let shared = unsafe { Shared::new(pieces) };
+        let shared = Shared::open(context.team, pieces);
         context.team.run(context.threads, |worker| {
             for (term, &first) in context.terms.iter().zip(first_pieces) {
                 term.values(worker, self.at(x), &shared, first);
@@ -380,9 +378,7 @@ impl Objective<'_> {
     fn gradient(&self, x: &[Vec3<f64>], out: &mut [Vec3<f64>], normal_forces: &[Vec3<f64>]) {
         let Substep { context, .. } = *self.substep;
         out.fill(Vec3::ZERO);
-        // SAFETY: elements of a colour share no vertex, and a barrier stands after each colour; then each worker sets the
-        // vertices of its own share.
-        let shared = unsafe { Shared::new(out) };
+        let shared = Shared::open(context.team, out);
         context.team.run(context.threads, |worker| {
             for term in context.terms {
                 term.add_gradient(worker, self.at(x), &shared);
@@ -410,9 +406,9 @@ impl Objective<'_> {
         let Substep { context, .. } = *self.substep;
         let (blocks, diagonal) = matrix.parts_mut();
         blocks.fill(Mat3::ZERO);
-        // SAFETY: elements of a colour share no vertex, hence no block, and a barrier stands after each colour; then each
-        // worker sets the diagonal of the vertices of its own share.
-        let shared = unsafe { Shared::new(blocks) };
+        // Elements of a colour share no vertex, hence no block, and a barrier stands after each colour; then each worker sets the
+        // diagonal of the vertices of its own share.
+        let shared = Shared::open(context.team, blocks);
         context.team.run(context.threads, |worker| {
             for (term, slots) in context.terms.iter().zip(slots) {
                 term.add_stiffness(worker, self.at(x), treatment, slots, &shared);
@@ -442,9 +438,10 @@ impl Objective<'_> {
         out: &mut [Vec3<f64>],
     ) {
         out.fill(Vec3::ZERO);
-        // SAFETY: each worker sets the forces on the vertices of its own share.
-        let shared = unsafe { Shared::new(out) };
-        self.substep.context.team.run(self.substep.context.threads, |worker| {
+        let context = self.substep.context;
+        // The slots of a vertex are its own.
+        let shared = Shared::open(context.team, out);
+        context.team.run(context.threads, |worker| {
             for i in worker.share(0..x.len()).filter(|i| self.inertias[*i] > 0.0) {
                 self.each_press(i, x[i], old, |slot, press| {
                     let force = press.normal_force.norm();

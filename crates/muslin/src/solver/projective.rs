@@ -42,7 +42,6 @@
 //! `projective` and, with a stiffness B, `isometric`. `residual` in the report: the largest move of a vertex in the last iteration, in m.
 //!
 //! [Bouaziz et al. 2014], [Liu, Bouaziz, Kavan 2017] for the view as a descent.
-#![allow(unsafe_code, reason = "opens the sum of forces to the team; see `Projective::descend`")]
 
 use crate::contact::response::penalty;
 use crate::energy::stretch::cluster::Fit;
@@ -242,11 +241,9 @@ impl ProjectiveScheme {
     fn descend(&mut self, context: &Context<'_>, motion: &Motion, step: f64) {
         let model = context.model;
         let at = Instant { positions: &motion.positions, previous: &motion.previous, step };
-        // SAFETY: each vertex is set by the worker that has it in its share; terms keep the promise by their colours, and end
-        // every colour with a barrier.
-        let sum = unsafe { Shared::new(&mut self.correction) };
-        // SAFETY: each fit is set by the worker that has its region, and got after a barrier.
-        let fits = unsafe { Shared::new(&mut self.fits) };
+        let sum = Shared::open(context.team, &mut self.correction);
+        // Each fit is set by the worker that has its region, and got after a barrier.
+        let fits = Shared::open(context.team, &mut self.fits);
         let pushes = &self.pushes;
         context.team.run(context.threads, |worker| {
             let all = 0..model.masses.len();

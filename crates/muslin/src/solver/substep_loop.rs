@@ -9,7 +9,6 @@
 //! ```
 //!
 //! Threads share the prediction and collision of large cloths, each with vertices of its own. One thread copies positions from frame to frame.
-#![allow(unsafe_code, reason = "opens the vertices to the team")]
 
 use crate::contact::kinematics::{ColliderOverSubstep, Kinematics};
 use crate::contact::resolve::ContactResolution;
@@ -18,7 +17,7 @@ use crate::force::Push;
 use crate::math::{Real, Vec3};
 use crate::model::Model;
 use crate::motion::Pose;
-use crate::parallel::{Shared, sharing};
+use crate::parallel::Shared;
 use crate::solver::vertex_stages::{ContactMove, ResolvedVertices, VertexStages, VertexStore, resolve_contact};
 use crate::solver::{Context, Particle, Solver, Stage, StepError, StepReport, Stopwatch};
 use crate::state::{SolverMemory, State};
@@ -106,8 +105,9 @@ impl Motion {
 
     /// **Predict.** Damping, wind and gravity, then y; pins where their paths lead.
     fn predict(&mut self, context: &Context<'_>, step: f64, pin_poses: &[Option<Pose>]) {
-        let (stages, arrays) = self.open(context.model, step);
-        context.team.run(sharing(context.threads, arrays.positions.len()), |worker| {
+        let (stages, arrays) = self.open(context, step);
+        let threads = context.team.sharing(context.threads, arrays.positions.len());
+        context.team.run(threads, |worker| {
             for cloth in &context.model.cloths {
                 for i in worker.share(cloth.vertices.clone()) {
                     arrays.start_velocities.set(i, arrays.velocities.get(i));
@@ -122,30 +122,30 @@ impl Motion {
         if colliders.is_empty() {
             return;
         }
-        let (stages, arrays) = self.open(context.model, step);
-        context.team.run(sharing(context.threads, arrays.positions.len()), |worker| {
+        let (stages, arrays) = self.open(context, step);
+        let threads = context.team.sharing(context.threads, arrays.positions.len());
+        context.team.run(threads, |worker| {
             let share = worker.share(0..arrays.positions.len());
             share.for_each(|vertex| stages.collide_vertex(vertex, &arrays, colliders));
         });
     }
 
     /// Opens the arrays to the team, beside the stages.
-    fn open<'a>(&'a mut self, model: &'a Model, step: f64) -> (VertexStages<'a, f64>, MotionArrays<'a>) {
-        // SAFETY: a worker gets and sets those of its share of the vertices, and sets the pushes of its share of the triangles. Only these are got of others, after a
+    fn open<'a>(&'a mut self, context: &Context<'a>, step: f64) -> (VertexStages<'a, f64>, MotionArrays<'a>) {
+        // A worker gets and sets those of its share of the vertices, and sets the pushes of its share of the triangles. Only these are got of others, after a
         // barrier, and positions and velocities for them, before it. The start velocities are set from velocities of the same share as the prediction's.
-        let arrays = unsafe {
-            MotionArrays {
-                positions: Shared::new(&mut self.positions),
-                velocities: Shared::new(&mut self.velocities),
-                start_velocities: Shared::new(&mut self.start_velocities),
-                previous: Shared::new(&mut self.previous),
-                predicted: Shared::new(&mut self.predicted),
-                inverse_masses: Shared::new(&mut self.inverse_masses),
-                pushes: Shared::new(&mut self.pushes),
-                inverse_step: 1.0 / step,
-            }
+        let team = context.team;
+        let arrays = MotionArrays {
+            positions: Shared::open(team, &mut self.positions),
+            velocities: Shared::open(team, &mut self.velocities),
+            start_velocities: Shared::open(team, &mut self.start_velocities),
+            previous: Shared::open(team, &mut self.previous),
+            predicted: Shared::open(team, &mut self.predicted),
+            inverse_masses: Shared::open(team, &mut self.inverse_masses),
+            pushes: Shared::open(team, &mut self.pushes),
+            inverse_step: 1.0 / step,
         };
-        (VertexStages::new(model, step), arrays)
+        (VertexStages::new(context.model, step), arrays)
     }
 
     /// Takes over the positions of a contact resolution.

@@ -19,16 +19,13 @@
 //! # Width
 //!
 //! Pairs are measured [`SIDE`] at a time, in registers of four or eight numbers. A lane has the bits of a lone number, so the width decides nothing.
-#![allow(unsafe_code, reason = "instructions that not every processor has")]
 
 use wide::f32x4;
 
 #[cfg(target_arch = "x86_64")]
 use crate::math::F32x8;
 use crate::math::{F32x4, Register, Scalar, Vec3, inlined};
-use crate::parallel::Team;
-#[cfg(target_arch = "x86_64")]
-use crate::parallel::with_avx2;
+use crate::parallel::{Avx2, Team};
 
 /// Pairs that are measured at once.
 pub(crate) const SIDE: usize = 8;
@@ -46,8 +43,8 @@ pub(crate) struct Points {
     origin: Vec3<f64>,
     /// What places seen from the last origin are to be moved by, in m.
     shift: Vec3<f32>,
-    /// Only if the processor has AVX2.
-    is_wide: bool,
+    /// Where registers of eight numbers are to be used.
+    avx2: Option<Avx2>,
 }
 
 /// Work for registers of any width.
@@ -62,12 +59,12 @@ impl Points {
     pub(crate) fn resize(&mut self, count: usize, team: &Team) {
         self.places.resize(count, f32x4::ZERO);
         self.moves.resize(count, f32x4::ZERO);
-        self.is_wide = team.is_wide();
+        self.avx2 = team.avx2();
     }
 
     /// Of vertices that do not move.
     pub(crate) fn at_rest(x: &[Vec3<f64>], team: &Team) -> Self {
-        let mut points = Self { is_wide: team.is_wide(), ..Self::default() };
+        let mut points = Self { avx2: team.avx2(), ..Self::default() };
         let origin = points.move_origin(x);
         points.places.extend(x.iter().map(|x| narrow(*x - origin, 0.0)));
         points
@@ -128,16 +125,13 @@ impl Points {
     #[inline]
     pub(crate) fn run<W: Work>(&self, work: W) -> W::Outcome {
         #[cfg(target_arch = "x86_64")]
-        if self.is_wide {
-            // SAFETY: the processor has AVX2, said the team.
-            return unsafe {
-                with_avx2(
-                    #[inline(always)]
-                    || work.run::<F32x8>(),
-                )
-            };
+        if let Some(avx2) = self.avx2 {
+            return avx2.run(
+                #[inline(always)]
+                || work.run::<F32x8>(),
+            );
         }
-        let _ = self.is_wide;
+        let _ = self.avx2;
         work.run::<F32x4>()
     }
 

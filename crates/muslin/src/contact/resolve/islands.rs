@@ -2,14 +2,13 @@
 //!
 //! So islands can be pushed apart at the same time, each by one thread from its first sweep to its last, and nobody has to wait for anybody.
 //! Within an island contacts are taken one after the other as they were found, and none sees another island: the bits do not depend on who does what.
-#![allow(unsafe_code, reason = "a thread moves the vertices of its own islands")]
 
 use crate::contact::context::ContactContext;
 use crate::contact::kinematics::ColliderOverSubstep;
 use crate::contact::response::pair::PairContact;
 use crate::contact::untangle::Untangle;
 use crate::math::Vec3;
-use crate::parallel::Shared;
+use crate::parallel::{Shared, Team};
 
 /// Sweeps over the contacts in a substep.
 const SWEEPS: usize = 8;
@@ -177,38 +176,46 @@ impl Islands {
     ) {
         let (sources, touched, starts, count) = (&self.sources, &self.touched, &self.starts, self.sources.len());
         self.contacts.resize(count, PairContact::default());
-        // SAFETY: an island is of one worker; no other gets or sets the vertices that it moves, and nobody sets the others.
-        let (contacts, end, lifts) = unsafe { (Shared::new(&mut self.contacts), Shared::new(end), Shared::new(lifts)) };
-        context.team.run(if count < FEW { 1 } else { context.threads }, |worker| {
-            let mut supports = Supports::default();
-            // Islands whose first contact is in the worker's share of all contacts.
-            let share = worker.share_from(0, 0..count);
-            let [from, to] = [share.start, share.end].map(|cut| starts.partition_point(|start| start[0] < cut));
-            for (start, next) in starts[from..to].iter().zip(&starts[from + 1..]) {
-                // SAFETY: islands have no contact in common.
-                let contacts = unsafe { contacts.part(start[0]..next[0]) };
-                for (contact, &[list, i]) in contacts.iter_mut().zip(&sources[start[0]..next[0]]) {
-                    *contact = push.lists[list as usize][i as usize];
+        let team = context.team;
+        // An island is of one worker; no other gets or sets the vertices that it moves, and nobody sets the others.
+        let (end, lifts) = (Shared::open(team, end), Shared::open(team, lifts));
+        // Of each worker the islands whose first contact is in its share of all contacts.
+        let island = |cut: usize| starts.partition_point(|start| start[0] < cut);
+        let threads = if team.shares(count, FEW) { context.threads } else { 1 };
+        team.for_each_part(
+            threads,
+            &mut self.contacts,
+            count,
+            |cut| starts[island(cut)][0],
+            |share, mut part| {
+                let mut supports = Supports::default();
+                let [from, to] = [share.start, share.end].map(island);
+                for (start, next) in starts[from..to].iter().zip(&starts[from + 1..]) {
+                    let contacts;
+                    (contacts, part) = part.split_at_mut(next[0] - start[0]);
+                    for (contact, &[list, i]) in contacts.iter_mut().zip(&sources[start[0]..next[0]]) {
+                        *contact = push.lists[list as usize][i as usize];
+                    }
+                    let touched = &touched[start[1]..next[1]];
+                    contacts.iter().for_each(|contact| contact.lift(&lifts, push.lift));
+                    for vertex in touched.iter().map(|&vertex| vertex as usize) {
+                        end.set(vertex, end.get(vertex) + lifts.get(vertex));
+                    }
+                    contacts.iter_mut().for_each(|contact| contact.start_from(&lifts));
+                    supports.find(touched, push, &end);
+                    for _ in 0..SWEEPS {
+                        contacts.iter_mut().for_each(|contact| contact.project(&end));
+                        supports.keep_out(push, &end);
+                    }
                 }
-                let touched = &touched[start[1]..next[1]];
-                contacts.iter().for_each(|contact| contact.lift(&lifts, push.lift));
-                for vertex in touched.iter().map(|&vertex| vertex as usize) {
-                    end.set(vertex, end.get(vertex) + lifts.get(vertex));
-                }
-                contacts.iter_mut().for_each(|contact| contact.start_from(&lifts));
-                supports.find(touched, push, &end);
-                for _ in 0..SWEEPS {
-                    contacts.iter_mut().for_each(|contact| contact.project(&end));
-                    supports.keep_out(push, &end);
-                }
-            }
-        });
+            },
+        );
     }
 
     /// The same in a tangle, which may move every vertex: all of them count as touched. The rest is as for [`Untangle::lift`].
     pub(crate) fn push_tangled(
         &mut self,
-        untangle: &Untangle,
+        (team, untangle): (&Team, &Untangle),
         push: &Push<'_>,
         (w, edge, step): (&[f64], f64, f64),
         start: &[Vec3<f64>],
@@ -218,26 +225,20 @@ impl Islands {
         let Self { contacts, sources, touched, .. } = self;
         contacts.clear();
         contacts.extend(sources.iter().map(|&[list, i]| push.lists[list as usize][i as usize]));
-        contacts.iter().for_each(|contact| contact.lift(&alone(lifts), push.lift));
+        contacts.iter().for_each(|contact| contact.lift(&Shared::open(team, lifts), push.lift));
         untangle.lift(w, lifts, edge, step);
         end.iter_mut().zip(&*lifts).for_each(|(x, lift)| *x += *lift);
-        contacts.iter_mut().for_each(|contact| contact.start_from(&alone(lifts)));
+        contacts.iter_mut().for_each(|contact| contact.start_from(&Shared::open(team, lifts)));
         let mut supports = Supports::default();
-        supports.find(touched, push, &alone(end));
+        supports.find(touched, push, &Shared::open(team, end));
         touched.clear();
         touched.extend((0..w.len() as u32).filter(|&vertex| w[vertex as usize] > 0.0));
         for _ in 0..SWEEPS {
-            contacts.iter_mut().for_each(|contact| contact.project(&alone(end)));
+            contacts.iter_mut().for_each(|contact| contact.project(&Shared::open(team, end)));
             untangle.stop(w, start, lifts, end);
-            supports.keep_out(push, &alone(end));
+            supports.keep_out(push, &Shared::open(team, end));
         }
     }
-}
-
-/// A slice for this thread alone.
-fn alone<T: Copy>(items: &mut [T]) -> Shared<'_, T> {
-    // SAFETY: it is borrowed as long, and not handed on to others here.
-    unsafe { Shared::new(items) }
 }
 
 /// Vertices in contact with cloth that lie on bodies as well: each with an obstacle, and the least distance that it keeps from it, in m.

@@ -36,7 +36,6 @@ use crate::contact::untangle::Untangle;
 use crate::contact::{Asked, Breach, BroadPhase, Candidates, Pair, Truncation, rounding};
 use crate::math::Vec3;
 use crate::model::Model;
-use crate::parallel::sharing;
 
 /// Edges by which the motion of a vertex may differ from that of its cloth in a substep; what is faster is cut, or everything would
 /// have to be looked at.
@@ -223,7 +222,7 @@ impl ContactResolution {
         let untangle = self.untangle.as_deref().filter(|untangle| !untangle.is_free());
         let push = Push { lists: &lists, obstacles, thickness: context.model.thickness, lift: LIFT_SPEED * step };
         if let Some(untangle) = untangle {
-            islands.push_tangled(untangle, &push, (inverse_masses, *edge, step), start, end, lifts);
+            islands.push_tangled((context.team, untangle), &push, (inverse_masses, *edge, step), start, end, lifts);
         } else if !islands.is_empty() {
             islands.push(context, &push, end, lifts);
         }
@@ -341,7 +340,8 @@ impl ContactResolution {
     /// [`Survey::quick`] of all vertices, by all threads.
     fn quick_survey(&self, context: &ContactContext<'_>) -> Survey {
         let (count, whole) = (self.end.len(), Mutex::new(Survey::NOTHING));
-        context.team.run(sharing(context.threads, count), |worker| {
+        let threads = context.team.sharing(context.threads, count);
+        context.team.run(threads, |worker| {
             let share = worker.share(0..count);
             let part = Survey::quick(
                 &self.start[share.clone()],

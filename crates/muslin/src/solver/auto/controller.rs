@@ -253,6 +253,8 @@ impl Attempt {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::math::Vec3;
+    use crate::state::{AutoMemory, SolverMemory};
 
     fn controller(substeps: u32) -> Controller {
         Controller::new(InitialSettings { long_range: None, substeps, size: 1.0 })
@@ -270,9 +272,11 @@ mod tests {
             is_probing: true,
             ..kept
         };
-        assert_eq!(Controller::read(&kept.write(), 9), Some(kept));
-        assert_eq!(Controller::read(&[], 9), None);
-        assert_eq!(Controller::read(&[Vec3::new(0.3, 0.1, -0.2); 18], 9), None, "of another solver");
+        let memory = SolverMemory::Auto(AutoMemory { controller: kept, twin: None });
+        assert_eq!(SolverMemory::from_vectors(&memory.to_vectors(), 9), memory);
+        assert_eq!(SolverMemory::from_vectors(&[], 9), SolverMemory::Nothing);
+        let of_another = SolverMemory::from_vectors(&[Vec3::new(0.3, 0.1, -0.2); 18], 9);
+        assert!(matches!(of_another, SolverMemory::StepBefore(_)), "{of_another:?}");
     }
 
     #[test]

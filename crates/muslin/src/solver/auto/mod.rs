@@ -17,7 +17,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::math::Vec3;
 use crate::model::edge_strain;
-use crate::parallel::sharing;
 use crate::parameter::{Entry, Kind, Parameter, Setting, Settings};
 use crate::settings::typed;
 use crate::solver::auto::controller::{Attempt, InitialSettings};
@@ -238,7 +237,8 @@ fn distance(a: &[Vec3<f64>], b: &[Vec3<f64>]) -> f64 {
 fn largest_strain(context: &Context<'_>, positions: &[Vec3<f64>]) -> f64 {
     let edges = &context.model.edges;
     let largest = AtomicU64::new(0);
-    context.team.run(sharing(context.threads, positions.len()), |worker| {
+    let threads = context.team.sharing(context.threads, positions.len());
+    context.team.run(threads, |worker| {
         let share = edges[worker.share(0..edges.len())].iter();
         let strain = share.map(|&(edge, rest)| edge_strain(positions, edge, rest)).fold(0.0, f64::max);
         // Numbers that are not negative have the order of their bits, and a maximum has no order at all.

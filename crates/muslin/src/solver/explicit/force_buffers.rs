@@ -11,7 +11,6 @@
 //!
 //! An element is seen from its first vertex, positions and velocities alike: differences are taken before numbers are laid side by
 //! side, which costs more than the formula of a spring does.
-#![allow(unsafe_code, reason = "skips bounds checks that the constructor made once; they cost a tenth of a pass")]
 
 use std::ops::Range;
 
@@ -19,7 +18,7 @@ use crate::energy::{Batch, Constraint, Energy};
 #[cfg(target_arch = "x86_64")]
 use crate::math::F32x8;
 use crate::math::{F32x4, Scalar, Vec3, array};
-use crate::parallel::{Shared, Spot, Worker};
+use crate::parallel::{Gathered, GatheredLists, Pieces, Shared, SpotLists, Spots, Worker};
 use crate::solver::explicit::stiffness_matrix::StiffnessMatrix;
 use crate::solver::position_based::particle::{Bundled, Differences, Moving, Particle};
 use crate::solver::position_based::sweep::{place_bundle, rest_offset, rest_offset_of_bundle};
@@ -31,15 +30,15 @@ pub struct Vertices<'a> {
     /// Where the vertices were at the start of the frame, in m.
     pub(crate) origins: &'a [Vec3<f64>],
     /// The arms of the full bundles of all streams.
-    pub(crate) rest_offsets: Shared<'a, f32>,
+    pub(crate) rest_offsets: &'a [f32],
 }
 
 /// The forces of a batch, with its model erased.
 pub trait Forces: Send + Sync {
     /// How many numbers the rest offsets take.
     fn arm_count(&self) -> usize;
-    /// Measures the rest offsets at the start of a frame; those of this stream begin at `first`.
-    fn place(&self, worker: &Worker<'_>, vertices: &Vertices<'_>, first: usize);
+    /// Measures the rest offsets at the start of a frame, from where the vertices are then, in m; those of this stream begin at `first`.
+    fn place(&self, worker: &Worker<'_>, origins: &[Vec3<f64>], rest_offsets: &Shared<'_, f32>, first: usize);
     /// Writes ∂E/∂x and damping, in N, for the elements of this worker's share; [`Rows`] has what they mean.
     fn write(&self, worker: &Worker<'_>, vertices: &Vertices<'_>, first_arm: usize, forces: &Shared<'_, Particle<f32>>);
 }
@@ -55,12 +54,10 @@ pub(crate) const NONE: u32 = 0;
 
 /// Which of the written forces each vertex feels.
 pub struct Rows {
-    /// Where the pairs of each vertex begin, and where the last end.
-    starts: Vec<u32>,
-    /// A force that counts for the vertex, and one that counts against it; each of a place below `end`.
+    /// For each vertex, forces that count for it, each with one that counts against it; all of a place below `end`.
     ///
     /// In pairs, since on a mesh most vertices have as many of the one as of the other, and one loop costs less than two.
-    pairs: Vec<[Spot<Particle<f32>>; 2]>,
+    pairs: SpotLists<Particle<f32>, 2>,
     /// Past the last place.
     end: u32,
 }
@@ -80,10 +77,10 @@ impl Rows {
         let (mut starts, mut pairs) = (vec![0], Vec::new());
         for [on, against] in &sides {
             let place = |side: &[u32], i: usize| side.get(i).copied().unwrap_or(NONE);
-            pairs.extend((0..on.len().max(against.len())).map(|i| [place(on, i), place(against, i)].map(Spot::new)));
+            pairs.extend((0..on.len().max(against.len())).map(|i| [place(on, i), place(against, i)]));
             starts.push(pairs.len() as u32);
         }
-        Self { starts, pairs, end }
+        Self { pairs: SpotLists::new(pairs, end.max(NONE + 1) as usize, starts), end }
     }
 
     /// For one force on each of some vertices, from `first` on.
@@ -91,7 +88,8 @@ impl Rows {
         let before = |v: usize| (v.clamp(vertices.start, vertices.end) - vertices.start) as u32;
         let end = first + vertices.len() as u32;
         let starts = (0..=vertex_count).map(before).collect();
-        Self { starts, pairs: (first..end).map(|place| [place, NONE].map(Spot::new)).collect(), end }
+        let pairs = (first..end).map(|place| [place, NONE]);
+        Self { pairs: SpotLists::new(pairs, end.max(NONE + 1) as usize, starts), end }
     }
 
     /// The place after the last.
@@ -101,32 +99,25 @@ impl Rows {
 
     /// The sums of what is written.
     pub(crate) fn over<'a>(&'a self, forces: &Shared<'a, Particle<f32>>) -> Sums<'a> {
-        assert!(forces.len() >= self.end.max(NONE + 1) as usize, "fewer forces than places");
-        Sums { starts: &self.starts, pairs: &self.pairs, forces: *forces }
+        Sums { pairs: self.pairs.over(forces) }
     }
 }
 
 /// The forces on the vertices, added up where they are asked for.
 #[derive(Clone, Copy)]
 pub(crate) struct Sums<'a> {
-    starts: &'a [u32],
-    pairs: &'a [[Spot<Particle<f32>>; 2]],
-    forces: Shared<'a, Particle<f32>>,
+    pairs: GatheredLists<'a, 'a, Particle<f32>, Particle<f32>, 2>,
 }
 
 impl Sums<'_> {
     /// ∂E/∂x of a vertex, in N.
     #[inline(always)]
     pub(crate) fn at(&self, vertex: usize) -> F32x4 {
-        // SAFETY: every place is below `end`, by the constructors of `Rows`, and there are as many forces, by `over`.
-        let force = |place| unsafe { self.forces.get_at(place) }.four();
-        let Some(&[start, end]) = self.starts[vertex..].first_chunk() else { return F32x4::ZERO };
-        // SAFETY: starts rise from 0 to the number of pairs, by the constructors of `Rows`.
-        let pairs = unsafe { self.pairs.get_unchecked(start as usize..end as usize) };
+        let pairs = self.pairs.list(vertex);
         let (mut on, mut against) = (F32x4::ZERO, F32x4::ZERO);
-        for pair in pairs {
-            on += force(pair[0]);
-            against += force(pair[1]);
+        for pair in 0..pairs.len() {
+            on += pairs.get(pair, 0).four();
+            against += pairs.get(pair, 1).four();
         }
         on - against
     }
@@ -135,15 +126,14 @@ impl Sums<'_> {
 /// The elements of a batch in the order of their first vertices, as many at a time as `S` has lanes.
 struct ForceBuffers<E: Energy<N>, S: Scalar, const N: usize> {
     stencils: Vec<[u32; N]>,
-    /// The same, each of an index below the number of vertices.
-    spots: Vec<[Spot<Moving>; N]>,
+    /// The same.
+    spots: Spots<Moving, N>,
     /// The first element writes from here on.
     first: usize,
     /// Several elements at a time, with 1/α.
     wide: Vec<(E::Rest<S>, S)>,
     /// The elements that are left over.
     rest: Vec<(E::Rest<f32>, f32)>,
-    vertex_count: usize,
     /// τ, in s.
     damping: f64,
 }
@@ -180,12 +170,11 @@ impl<E: Energy<N>, S: Differences, const N: usize> ForceBuffers<E, S, N> {
         let rest: Vec<E::Rest<f64>> = order.iter().map(|&e| batch.rest()[e]).collect();
         let bundles = rest.chunks_exact(S::LANES);
         Self {
-            spots: stencils.iter().map(|stencil| stencil.map(Spot::new)).collect(),
+            spots: Spots::new(stencils.iter().copied(), batch.vertex_count()),
             rest: bundles.remainder().iter().map(cast::<E, N>).collect(),
             wide: bundles.map(|some| (E::cast(some), S::load_number(|lane| cast::<E, N>(&some[lane]).1))).collect(),
             stencils,
             first: first as usize,
-            vertex_count: batch.vertex_count(),
             damping: batch.damping(),
         }
     }
@@ -196,15 +185,11 @@ impl<E: Energy<N>, S: Differences, const N: usize> Forces for ForceBuffers<E, S,
         self.wide.len() * S::LANES * 3 * (N - 1)
     }
 
-    fn place(&self, worker: &Worker<'_>, vertices: &Vertices<'_>, first: usize) {
+    fn place(&self, worker: &Worker<'_>, origins: &[Vec3<f64>], rest_offsets: &Shared<'_, f32>, first: usize) {
         for bundle in worker.share(0..self.wide.len()) {
             let stencils = &self.stencils[bundle * S::LANES..][..S::LANES];
-            place_bundle(
-                stencils.iter().copied(),
-                vertices.origins,
-                &vertices.rest_offsets,
-                first + bundle * S::LANES * 3 * (N - 1),
-            );
+            let first = first + bundle * S::LANES * 3 * (N - 1);
+            place_bundle(stencils.iter().copied(), origins, rest_offsets, first);
         }
     }
 
@@ -215,9 +200,6 @@ impl<E: Energy<N>, S: Differences, const N: usize> Forces for ForceBuffers<E, S,
         first_arm: usize,
         forces: &Shared<'_, Particle<f32>>,
     ) {
-        assert!(vertices.motion.len() >= self.vertex_count, "a state smaller than its model");
-        assert!(vertices.rest_offsets.len() >= first_arm + self.arm_count(), "fewer rest_offsets than elements");
-        assert!(forces.len() >= self.first + self.stencils.len() * (N - 1), "less room than there are forces");
         assert!(S::LANES == f32::lanes(worker.is_wide()), "another team than the stream was made for");
         worker.compiled(
             #[inline(always)]
@@ -227,7 +209,7 @@ impl<E: Energy<N>, S: Differences, const N: usize> Forces for ForceBuffers<E, S,
 }
 
 impl<E: Energy<N>, S: Differences, const N: usize> ForceBuffers<E, S, N> {
-    /// Writes the forces of this worker's share; `write` has looked at the lengths.
+    /// Writes the forces of this worker's share.
     #[inline(always)]
     fn write_some(
         &self,
@@ -252,50 +234,38 @@ impl<E: Energy<N>, S: Differences, const N: usize> ForceBuffers<E, S, N> {
         first_arm: usize,
         forces: &Shared<'_, Particle<f32>>,
     ) {
-        // Copies, which no store can change.
-        let (motion, rest_offsets, forces) = (vertices.motion, vertices.rest_offsets, *forces);
-        let share = worker.share(0..self.wide.len());
-        let mut element = share.start * S::LANES;
-        let mut arm_place = first_arm + element * 3 * (N - 1);
-        let spots = self.spots[element..share.end * S::LANES].chunks_exact(S::LANES);
-        for (rest, spots) in self.wide[share].iter().zip(spots) {
-            // SAFETY: `write` has looked at the lengths.
-            unsafe {
-                let arm = |i: usize| rest_offset_of_bundle(&rest_offsets, arm_place, i);
-                self.write_bundle::<S, DAMPED>(&motion, (element, spots), rest, arm, &forces);
-            }
-            element += S::LANES;
-            arm_place += S::LANES * 3 * (N - 1);
+        let arms = S::LANES * 3 * (N - 1);
+        let all_offsets = &vertices.rest_offsets[first_arm..][..self.arm_count()];
+        // A copy, which no store can change.
+        let all = self.spots.over(&vertices.motion);
+        let pieces = Pieces::small(self.first, S::LANES * (N - 1), self.wide.len());
+        let (share, own_forces) = worker.part(forces, &pieces);
+        let offsets = all_offsets[share.start * arms..share.end * arms].chunks_exact(arms);
+        let motion = all.slice(share.start * S::LANES..share.end * S::LANES);
+        let bundles = motion.chunks_exact(S::LANES).zip(own_forces.chunks_exact(S::LANES * (N - 1)));
+        for ((rest, offsets), (motion, forces)) in self.wide[share].iter().zip(offsets).zip(bundles) {
+            let arm = |i: usize| rest_offset_of_bundle(offsets, i);
+            self.write_bundle::<S, DAMPED>(&motion, rest, arm, |place, force| forces[place].set(force));
         }
         if worker.leads() {
             for (e, rest) in (self.wide.len() * S::LANES..).zip(&self.rest) {
                 let arm = |i: usize| rest_offset(vertices.origins, &self.stencils[e], i);
-                // SAFETY: as before.
-                unsafe {
-                    self.write_bundle::<f32, DAMPED>(&motion, (e, &self.spots[e..=e]), rest, arm, &forces);
-                }
+                let set = |place, force| forces.set(self.first + e * (N - 1) + place, force);
+                self.write_bundle::<f32, DAMPED>(&all.slice(e..e + 1), rest, arm, set);
             }
         }
     }
 
-    /// As many elements as `T` has lanes, from `first` on.
-    ///
-    /// # Safety
-    /// There must be as many vertices and places for forces as the stream has.
+    /// As many elements as `T` has lanes: their vertices, rest data and arms, and where to put the forces.
     #[inline(always)]
-    unsafe fn write_bundle<T: Differences, const DAMPED: bool>(
+    fn write_bundle<T: Differences, const DAMPED: bool>(
         &self,
-        motion: &Shared<'_, Moving>,
-        (first, spots): (usize, &[[Spot<Moving>; N]]),
+        motion: &Gathered<'_, '_, Moving, Moving, N>,
         (rest, stiffness): &(E::Rest<T>, T),
         arm: impl Fn(usize) -> Vec3<T>,
-        forces: &Shared<'_, Particle<f32>>,
+        set: impl Fn(usize, Particle<f32>),
     ) {
-        let ends = |lane: usize, i: usize| {
-            // SAFETY: by the caller's promise, and that of the batch for its stencils.
-            let vertex = |i: usize| unsafe { motion.get_at(spots[lane][i]) };
-            [vertex(0), vertex(i)]
-        };
+        let ends = |lane: usize, i: usize| [motion.get(lane, 0), motion.get(lane, i)];
         let (mut x, mut v) = ([Vec3::ZERO; N], [Vec3::ZERO; N]);
         for i in 1..N {
             if DAMPED {
@@ -316,12 +286,8 @@ impl<E: Energy<N>, S: Differences, const N: usize> ForceBuffers<E, S, N> {
         } else {
             E::gradient(rest, &x)
         };
-        let place = self.first + first * (N - 1);
         for i in 1..N {
-            T::store(force[i], T::ZERO, |lane, particle| {
-                // SAFETY: by the caller's promise.
-                unsafe { forces.set_unchecked(place + lane * (N - 1) + i - 1, particle) };
-            });
+            T::store(force[i], T::ZERO, |lane, particle| set(lane * (N - 1) + i - 1, particle));
         }
     }
 }
@@ -365,17 +331,14 @@ mod tests {
                 first = rows.end();
                 let mut forces = vec![Particle::default(); first as usize];
                 let mut rest_offsets = vec![0.0; stream.arm_count()];
-                // SAFETY: each pass sets what belongs to a share of its elements, and ends before the next begins.
-                let (expected, rest_offsets, shared) =
-                    unsafe { (Shared::new(&mut expected), Shared::new(&mut rest_offsets), Shared::new(&mut forces)) };
-                // SAFETY: these are only read.
-                let motion = unsafe { Shared::new(&mut motion) };
-                let vertices = Vertices { motion, origins: &model.initial_positions, rest_offsets };
+                let offsets = Shared::open(&team, &mut rest_offsets);
+                team.run(2, |worker| stream.place(worker, &model.initial_positions, &offsets, 0));
+                let (expected, shared) = (Shared::open(&team, &mut expected), Shared::open(&team, &mut forces));
+                let motion = Shared::open(&team, &mut motion);
+                let vertices = Vertices { motion, origins: &model.initial_positions, rest_offsets: &rest_offsets };
                 team.run(2, |worker| {
                     term.add_gradient(worker, Instant { positions: &x, previous: &x, step: f64::INFINITY }, &expected);
                     term.add_drag(worker, &x, &v, &expected);
-                    stream.place(worker, &vertices, 0);
-                    worker.barrier();
                     stream.write(worker, &vertices, 0, &shared);
                 });
                 let sums = rows.over(&shared);

@@ -25,7 +25,6 @@
 //! `residual` in the report: zero, since nothing is left unsolved.
 //!
 //! [Hairer, Lubich, Wanner 2006, Geometric Numerical Integration, I.1 and VI.3], [Provot 1995] for cloth.
-#![allow(unsafe_code, reason = "opens the forces to the team")]
 
 pub(crate) mod force_buffers;
 pub(crate) mod stability;
@@ -151,8 +150,7 @@ impl ExplicitScheme {
         self.gradient.clear();
         self.gradient.resize(positions.len(), Vec3::ZERO);
         let velocities = &self.velocities;
-        // SAFETY: the sweeps of terms get and set the vertices of their own elements, a colour at a time.
-        let gradient = unsafe { Shared::new(&mut self.gradient) };
+        let gradient = Shared::open(context.team, &mut self.gradient);
         context.team.run(context.threads, |worker| {
             // Without a step there is no damping in the gradient: that is added from the velocities.
             let at = Instant { positions, previous: positions, step: f64::INFINITY };

@@ -13,8 +13,6 @@
 //! of the vector, the residual and the last move [Knyazev 2001, LOBPCG with one vector]: one product an iteration, no
 //! matrix, and the vector of the last frame is a good start.
 
-#![allow(unsafe_code, reason = "opens the products to the team")]
-
 use crate::math::{Small, Vec3};
 use crate::model::Model;
 use crate::parallel::Shared;
@@ -245,8 +243,7 @@ fn multiply(context: &Context<'_>, motion: &Motion, viscosity: &[f64], only: Opt
     for (c, (d, (rate, m))) in damped.iter_mut().zip(d.iter().zip(viscosity.iter().zip(&model.masses))) {
         *c = *d * (rate * m);
     }
-    // SAFETY: the sweeps of terms get and set the vertices of their own elements, a colour at a time.
-    let (stiff, damped) = unsafe { (Shared::new(stiff), Shared::new(damped)) };
+    let (stiff, damped) = (Shared::open(context.team, stiff), Shared::open(context.team, damped));
     context.team.run(context.threads, |worker| {
         for (_, term) in context.terms.iter().enumerate().filter(|(t, _)| only.is_none_or(|only| only == *t)) {
             term.add_product(worker, &motion.positions, d, &stiff);

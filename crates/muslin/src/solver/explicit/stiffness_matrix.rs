@@ -10,25 +10,24 @@
 //!
 //! On a grid a row has 12 entries beside the diagonal, each a load and three operations. The hinges, element by element, take 2.7 times as
 //! long.
-#![allow(unsafe_code, reason = "skips bounds checks that the constructor made once")]
 
 use std::ops::Range;
 
 use crate::energy::{Batch, Energy};
 use crate::math::{F32x4, Mat3, Scalar, Vec3};
-use crate::parallel::{Shared, Spot, Worker};
+use crate::parallel::{Shared, SpotLists, Worker};
 use crate::solver::explicit::force_buffers::{Forces, Rows, Vertices};
-use crate::solver::position_based::particle::{Moving, Particle};
+use crate::solver::position_based::particle::{Bundle, Moving, Particle};
 
 /// K in rows.
 pub(crate) struct StiffnessMatrix {
     /// The vertices of the term, and those between.
     vertices: Range<usize>,
-    /// Where the entries of each of them begin, and where the last end.
-    starts: Vec<u32>,
-    /// j and Kᵢⱼ; each j is one of the vertices.
-    entries: Vec<(Spot<Moving>, f32)>,
-    /// The same before it was rounded.
+    /// For each of them, every j; each is one of the vertices.
+    neighbors: SpotLists<Moving, 1>,
+    /// Kᵢⱼ of each.
+    entries: Vec<f32>,
+    /// Both before they were rounded.
     exact: Vec<(u32, f64)>,
     /// The first vertex writes here.
     first: usize,
@@ -79,9 +78,9 @@ impl StiffnessMatrix {
             starts[v] += starts[v - 1];
         }
         Some(Self {
+            neighbors: SpotLists::new(triplets.iter().map(|&(_, j, _)| [j]), vertices.end, starts),
             vertices,
-            starts,
-            entries: triplets.iter().map(|&(_, j, number)| (Spot::new(j), number as f32)).collect(),
+            entries: triplets.iter().map(|&(.., number)| number as f32).collect(),
             exact: triplets.iter().map(|&(_, j, number)| (j, number)).collect(),
             first: first as usize,
             damping: batch.damping() as f32,
@@ -96,7 +95,7 @@ impl StiffnessMatrix {
     /// The entries of the `local`-th of the vertices.
     #[inline(always)]
     fn row(&self, local: usize) -> Range<usize> {
-        self.starts[local] as usize..self.starts[local + 1] as usize
+        self.neighbors.range(local)
     }
 
     /// Σⱼ Kᵢⱼ (oⱼ − oᵢ), in N.
@@ -131,19 +130,20 @@ impl StiffnessMatrix {
         forces: &Shared<'_, Particle<f32>>,
     ) {
         let damping = F32x4::from_f64(f64::from(self.damping));
-        // Copies, which no store can change.
-        let (motion, rest_offsets, forces) = (vertices.motion, vertices.rest_offsets, *forces);
-        let moved = |vertex| {
-            // SAFETY: every j is one of the vertices, and there are as many, by `write`.
-            let vertex: Moving = unsafe { motion.get_at(vertex) };
+        // A copy, which no store can change.
+        let (motion, neighbors) = (vertices.motion, self.neighbors.over(&vertices.motion));
+        let all_offsets = &vertices.rest_offsets[first_arm..][..self.arm_count()];
+        let moved = |vertex: Moving| {
             if DAMPED { vertex.particle() + vertex.velocity() * damping } else { vertex.particle() }
         };
-        for local in worker.share(0..self.vertices.len()) {
-            // SAFETY: there are as many arms, by `write`.
-            let mut sum = F32x4::new(unsafe { rest_offsets.get_run(first_arm + local * F32x4::LANES) });
-            let own = moved(Spot::<Moving>::new((self.vertices.start + local) as u32));
-            for &(j, number) in &self.entries[self.row(local)] {
-                sum += (moved(j) - own) * [number; 4].into();
+        let share = worker.share(0..self.vertices.len());
+        let offsets = all_offsets[share.start * F32x4::LANES..share.end * F32x4::LANES].chunks_exact(F32x4::LANES);
+        for (local, offsets) in share.zip(offsets) {
+            let mut sum = F32x4::read(offsets);
+            let own = moved(motion.get(self.vertices.start + local));
+            let (list, numbers) = (neighbors.list(local), &self.entries[self.row(local)]);
+            for (k, &number) in numbers.iter().enumerate() {
+                sum += (moved(list.get(k, 0)) - own) * [number; 4].into();
             }
             // The fourth number is made of masses.
             let force = Particle::<f32>::from_four(sum).xyz();
@@ -158,11 +158,11 @@ impl Forces for StiffnessMatrix {
         self.vertices.len() * F32x4::LANES
     }
 
-    fn place(&self, worker: &Worker<'_>, vertices: &Vertices<'_>, first: usize) {
+    fn place(&self, worker: &Worker<'_>, origins: &[Vec3<f64>], rest_offsets: &Shared<'_, f32>, first: usize) {
         for local in worker.share(0..self.vertices.len()) {
-            let force: Vec3<f32> = self.at_start(local, vertices.origins).cast();
+            let force: Vec3<f32> = self.at_start(local, origins).cast();
             for (part, number) in force.to_array().into_iter().enumerate() {
-                vertices.rest_offsets.set(first + local * F32x4::LANES + part, number);
+                rest_offsets.set(first + local * F32x4::LANES + part, number);
             }
         }
     }
@@ -174,8 +174,6 @@ impl Forces for StiffnessMatrix {
         first_arm: usize,
         forces: &Shared<'_, Particle<f32>>,
     ) {
-        assert!(vertices.motion.len() >= self.vertices.end, "a state smaller than its model");
-        assert!(vertices.rest_offsets.len() >= first_arm + self.arm_count(), "fewer rest_offsets than vertices");
         worker.compiled(
             #[inline(always)]
             || self.write_some(worker, vertices, first_arm, forces),

@@ -15,8 +15,6 @@
 //!
 //! This is `explicit` with `scheme = "symplectic"` and `precision = "f32"`, its defaults.
 
-#![allow(unsafe_code, reason = "opens the forces to the team")]
-
 use std::ops::Range;
 use std::sync::Mutex;
 
@@ -135,6 +133,12 @@ impl Solver for Symplectic {
         let rest_offset_counts = self.pulls.iter().map(|pull| pull.stream.arm_count());
         self.frame.load(context, state, (dt, self.substeps), rest_offset_counts);
         self.moving.resize(state.positions.len(), Moving::default());
+        let (origins, rest_offsets, first_rest_offsets) = self.frame.open_rest_offsets(context.team);
+        context.team.run(context.threads, |worker| {
+            for (pull, &first) in self.pulls.iter().zip(first_rest_offsets) {
+                pull.stream.place(worker, origins, &rest_offsets, first);
+            }
+        });
         let loaded = context.clock.seconds();
         let mut stages = self.run(context, step)?;
         let solved = context.clock.seconds();
@@ -178,15 +182,15 @@ impl Symplectic {
 
     /// Runs some of the substeps; where cloth is kept from cloth, that is still to come.
     fn run_some(&mut self, context: &Context<'_>, step: f64, range: Range<usize>) -> StageTimes {
-        let (model, is_first, substeps) = (context.model, range.start == 0, self.substeps as usize);
+        let (model, substeps) = (context.model, self.substeps as usize);
         let separates = self.frame.resolves_contact();
-        let (stages, arrays, kinematics, first_rest_offsets) = self.frame.open(model, step);
-        // SAFETY: in the pass over the elements a place is set by the worker that has its element; in that over the vertices, after
+        let (stages, arrays, kinematics, first_rest_offsets) = self.frame.open(context, step);
+        // In the pass over the elements a place is set by the worker that has its element; in that over the vertices, after
         // a barrier, places are only read.
-        let forces = unsafe { Shared::new(&mut self.forces) };
-        // SAFETY: each pass gets and sets those of its share of the vertices, but the one over the elements, which gets all and stands
+        let forces = Shared::open(context.team, &mut self.forces);
+        // Each pass gets and sets those of its share of the vertices, but the one over the elements, which gets all and stands
         // between two barriers.
-        let motion = unsafe { Shared::new(&mut self.moving) };
+        let motion = Shared::open(context.team, &mut self.moving);
         let pulls = &self.pulls;
         let own_terms = model.cloths.last().map_or(0, |cloth| cloth.terms.end);
         let vertices = Vertices { motion, origins: arrays.origins, rest_offsets: arrays.rest_offsets };
@@ -202,13 +206,6 @@ impl Symplectic {
             let all = worker.share(0..motion.len());
             all.clone().for_each(|vertex| join(&arrays, &motion, vertex));
             worker.barrier();
-            if is_first {
-                for (pull, &first) in pulls.iter().zip(first_rest_offsets) {
-                    pull.stream.place(worker, &vertices, first);
-                }
-                worker.barrier();
-                watch.lap(Stage::Update);
-            }
             for s in range.clone() {
                 let (pin_poses, obstacles) = (kinematics.pin_poses(s), kinematics.obstacles(s));
                 let weight = |pull: &Pull| pull.weight(s + 1, substeps);

@@ -3,7 +3,6 @@
 //! The whole solve is one run of the team. Sums are made of pieces of fixed size, so the bits do not depend on the threads.
 //!
 //! [Hestenes, Stiefel 1952].
-#![allow(unsafe_code, reason = "opens the vectors of the solve to the team")]
 
 use std::sync::Mutex;
 
@@ -65,17 +64,11 @@ impl ConjugateGradients {
         self.product.resize(rows, Vec3::ZERO);
         self.sums.resize(2 * pieces, 0.0);
         let inverse = &self.inverse_diagonal;
-        // SAFETY: every pass sets only the items of its own share of rows (or of pieces), and a barrier stands between a pass
-        // that sets items and one that gets those of others.
-        let (r, d, q, s, sums) = unsafe {
-            (
-                Shared::new(&mut self.residual),
-                Shared::new(&mut self.direction),
-                Shared::new(&mut self.product),
-                Shared::new(&mut self.solution),
-                Shared::new(&mut self.sums),
-            )
-        };
+        // Every pass sets only the items of its own share of rows (or of pieces), and a barrier stands between a pass that sets items
+        // and one that gets those of others.
+        let (r, d) = (Shared::open(team, &mut self.residual), Shared::open(team, &mut self.direction));
+        let (q, s) = (Shared::open(team, &mut self.product), Shared::open(team, &mut self.solution));
+        let sums = Shared::open(team, &mut self.sums);
         // Two halves of the array take turns, so that a sum is not overwritten while another thread still reads it.
         let dot = |worker: &Worker<'_>, half: usize, term: &dyn Fn(usize) -> f64| {
             for piece in worker.share_pieces(pieces) {

@@ -13,16 +13,15 @@
 //!
 //! Several distances of a colour stand side by side, as many as the registers take. Lists are of groups of eight whatever the registers: what a sweep over a list does depends on what else is in
 //! it, and the width of registers must not change a bit. A bundle that is not full repeats a distance, with bounds that nothing is beyond.
-#![allow(unsafe_code, reason = "skips bounds checks that the constructor made once; they cost a tenth of a sweep")]
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-use crate::energy::ParticleSpot;
+use crate::energy::ParticleSpots;
 use crate::math::{Real, Scalar, Vec3, inlined};
-use crate::parallel::{Shared, Spot, Worker};
+use crate::parallel::{Shared, Team, Worker};
 use crate::solver::position_based::particle::{Bundle, Bundled, Particle};
-use crate::solver::position_based::sweep::{BLOCK, place_bundle, rest_offset_of_bundle, shift};
+use crate::solver::position_based::sweep::{BLOCK, ElementParticles, place_bundle, rest_offset_of_bundle, shift};
 use crate::topology::{Adjacency, color};
 
 /// Distances that are listed together.
@@ -51,7 +50,7 @@ pub(crate) struct DistanceLimits<R: Real> {
     /// The groups of each colour.
     colors: Vec<Range<usize>>,
     /// The ends, lane by lane.
-    spots: Vec<[ParticleSpot; 2]>,
+    spots: ParticleSpots<2>,
     /// For each bundle the lower bounds of its lanes, then the upper ones.
     bounds: Vec<R>,
     /// ω.
@@ -65,7 +64,7 @@ pub(crate) struct Ends<'a, R: Real> {
     /// Displacements since the start of the frame, in m.
     pub(crate) particles: Shared<'a, Particle<R>>,
     /// From first to second ends at the start of the frame.
-    pub(crate) rest_offsets: Shared<'a, R>,
+    pub(crate) rest_offsets: &'a [R],
     /// Where those of these distance limits begin.
     pub(crate) first_rest_offset: usize,
 }
@@ -80,23 +79,24 @@ impl<R: Bundled> DistanceLimits<R> {
         if let Err(conflict) = coloring.verify(&stencils, vertex_count) {
             unreachable!("distance limits: {conflict}");
         }
-        let (mut colors, mut spots, mut bounds) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut colors, mut stencils, mut bounds) = (Vec::new(), Vec::new(), Vec::new());
         for range in &coloring.ranges {
-            let first = spots.len() / GROUP;
+            let first = stencils.len() / GROUP;
             for group in coloring.order[range.clone()].chunks(GROUP) {
                 for start in (0..GROUP).step_by(lanes) {
                     let bundle: Vec<DistanceLimit> =
                         group.iter().skip(start).take(lanes).map(|&i| distance_limits[i as usize]).collect();
                     let nothing = DistanceLimit { low: 0.0, high: f64::INFINITY, ..distance_limits[group[0] as usize] };
                     let all = || (0..lanes).map(|lane| bundle.get(lane).copied().unwrap_or(nothing));
-                    spots.extend(all().map(|limit| limit.ends.map(Spot::new)));
+                    stencils.extend(all().map(|limit| limit.ends));
                     bounds.extend(all().map(|limit| R::from_f64(limit.low)));
                     bounds.extend(all().map(|limit| R::from_f64(limit.high)));
                 }
             }
-            colors.push(first..spots.len() / GROUP);
+            colors.push(first..stencils.len() / GROUP);
         }
         let relaxation = R::from_f64(relaxation);
+        let spots = ParticleSpots::new(stencils, vertex_count);
         Self { lanes, count: distance_limits.len(), colors, spots, bounds, relaxation, vertex_count }
     }
 
@@ -121,7 +121,7 @@ impl<R: Bundled> DistanceLimits<R> {
 
     /// The vertices of a group.
     fn vertices_of(&self, group: usize) -> impl Iterator<Item = u32> {
-        self.spots[group * GROUP..][..GROUP].iter().flatten().map(|spot| spot.index())
+        (group * GROUP..(group + 1) * GROUP).flat_map(|place| self.spots.indices(place))
     }
 
     /// How many numbers the rest offsets take.
@@ -132,22 +132,20 @@ impl<R: Bundled> DistanceLimits<R> {
     /// Measures them at the start of a frame; they begin at `first` of `rest_offsets`.
     pub(crate) fn place(&self, worker: &Worker<'_>, origins: &[Vec3<f64>], rest_offsets: &Shared<'_, R>, first: usize) {
         for bundle in worker.share(0..self.spots.len() / self.lanes) {
-            let spots = &self.spots[bundle * self.lanes..][..self.lanes];
-            let stencils = spots.iter().map(|ends| ends.map(Spot::index));
+            let stencils = (0..self.lanes).map(|lane| self.spots.indices(bundle * self.lanes + lane));
             place_bundle(stencils, origins, rest_offsets, first + bundle * self.lanes * 3);
         }
     }
 
     /// One sweep over all of them; ends with the team at a barrier.
     pub(crate) fn project(&self, worker: &Worker<'_>, ends: &Ends<'_, R>) {
-        self.check(ends);
         self.sweep(worker, ends, |_| {});
     }
 
     fn sweep(&self, worker: &Worker<'_>, ends: &Ends<'_, R>, moved: impl Fn(usize)) {
         for color in &self.colors {
-            // SAFETY: both callers have checked; a colour has no vertex twice, but for lanes that move nothing.
-            unsafe { self.move_some(worker.share(color.clone()), ends, self.relaxation, &moved) };
+            // A colour has no vertex twice, but for lanes that move nothing.
+            self.move_some(worker.share(color.clone()), ends, self.relaxation, &moved);
             worker.barrier();
         }
     }
@@ -160,7 +158,6 @@ impl<R: Bundled> DistanceLimits<R> {
         held: &SharedLimitLists<'_>,
         tolerance: f64,
     ) -> usize {
-        self.check(ends);
         held.check(self);
         let mark = |group: usize| held.moved.set(group, 1);
         // What a hold in vain has left would make the lists of this one longer, and its bits others.
@@ -178,8 +175,7 @@ impl<R: Bundled> DistanceLimits<R> {
                     .share_from(FEW_GROUPS, first..held.ends.get(color) as usize)
                     .map(|i| held.changed.get(i) as usize)
             };
-            // SAFETY: checked; those in the list are groups of these distance limits.
-            let beyond = unsafe { self.beyond((0..self.colors.len()).flat_map(changed), ends) };
+            let beyond = self.beyond((0..self.colors.len()).flat_map(changed), ends);
             // Numbers that are not negative have the order of their bits, and a maximum has no order at all.
             worst.fetch_max(beyond.to_f64().to_bits(), Ordering::Relaxed);
             worker.barrier();
@@ -190,8 +186,7 @@ impl<R: Bundled> DistanceLimits<R> {
             let relaxation = if round + CALM_ROUNDS >= ROUNDS { R::ONE } else { self.relaxation };
             for _ in 0..SWEEPS {
                 for color in 0..self.colors.len() {
-                    // SAFETY: as before, and as in `sweep`.
-                    unsafe { self.move_some(changed(color), ends, relaxation, mark) };
+                    self.move_some(changed(color), ends, relaxation, mark);
                     worker.barrier();
                 }
             }
@@ -231,53 +226,33 @@ impl<R: Bundled> DistanceLimits<R> {
         worker.barrier();
     }
 
-    fn check(&self, ends: &Ends<'_, R>) {
-        assert!(ends.particles.len() >= self.vertex_count, "a state smaller than its model");
-        assert!(
-            ends.rest_offsets.len() >= ends.first_rest_offset + self.rest_offset_count(),
-            "fewer rest offsets than distance limits"
-        );
-    }
-
     /// Projects some groups with such an ω, and names those that were moved.
-    ///
-    /// # Safety
-    /// [`check`](Self::check) must have passed, and there must be such groups.
     #[inline(always)]
-    unsafe fn move_some(
-        &self,
-        groups: impl Iterator<Item = usize>,
-        ends: &Ends<'_, R>,
-        relaxation: R,
-        moved: impl Fn(usize),
-    ) {
+    fn move_some(&self, groups: impl Iterator<Item = usize>, ends: &Ends<'_, R>, relaxation: R, moved: impl Fn(usize)) {
         #[cfg(target_arch = "x86_64")]
         if R::HAS_WIDER && self.lanes == R::Widest::LANES {
             return R::Widest::compiled(
                 #[inline(always)]
-                // SAFETY: by the caller's promise.
-                || unsafe { self.move_by::<R::Widest>(groups, ends, relaxation, moved) },
+                || self.move_by::<R::Widest>(groups, ends, relaxation, moved),
             );
         }
-        // SAFETY: by the caller's promise.
-        unsafe { self.move_by::<R::Wide>(groups, ends, relaxation, moved) }
+        self.move_by::<R::Wide>(groups, ends, relaxation, moved);
     }
 
     #[inline(always)]
-    unsafe fn move_by<S: Bundle<R>>(
+    fn move_by<S: Bundle<R>>(
         &self,
         groups: impl Iterator<Item = usize>,
         ends: &Ends<'_, R>,
         relaxation: R,
         moved: impl Fn(usize),
     ) {
-        let ends = *ends;
+        let bundles = self.bundles(ends);
         let relaxation = S::load_number(|_| relaxation);
         let mut moves = [(0, [Vec3::ZERO; 2]); BLOCK];
         let mut count = 0;
         for bundle in groups.flat_map(bundles_of::<S>) {
-            // SAFETY: by the caller's promise.
-            let (w, line, [low, high]) = unsafe { self.load::<S>(bundle, &ends) };
+            let (w, line, [low, high]) = bundles.load::<S>(bundle);
             let squared = line.norm_squared();
             let (is_long, is_short) = (squared.greater(high * high), (low * low).greater(squared));
             if !(S::is_any(is_long) || S::is_any(is_short)) {
@@ -297,51 +272,32 @@ impl<R: Bundled> DistanceLimits<R> {
             moves[count] = (bundle, [choose(line * (part * w[0])), choose(-(line * (part * w[1])))]);
             count += 1;
             if count == BLOCK {
-                // SAFETY: as before.
-                unsafe { self.shift::<S>(&moves, &ends) };
+                bundles.shift::<S>(&moves);
                 count = 0;
             }
         }
-        // SAFETY: as before.
-        unsafe { self.shift::<S>(&moves[..count], &ends) };
-    }
-
-    /// Moves the ends of some bundles.
-    ///
-    /// # Safety
-    /// As for [`move_some`](Self::move_some).
-    #[inline(always)]
-    unsafe fn shift<S: Bundle<R>>(&self, moves: &[(usize, [Vec3<S>; 2])], ends: &Ends<'_, R>) {
-        for (bundle, moves) in moves {
-            // SAFETY: the constructor has checked the ends, and the caller the length.
-            unsafe { shift(&ends.particles, &self.spots[bundle * S::LANES..][..S::LANES], moves) };
-        }
+        bundles.shift::<S>(&moves[..count]);
     }
 
     /// The most that one of some groups is beyond its bounds by and could be moved, in m.
-    ///
-    /// # Safety
-    /// As for [`move_some`](Self::move_some).
     #[inline(always)]
-    unsafe fn beyond(&self, groups: impl Iterator<Item = usize>, ends: &Ends<'_, R>) -> R {
+    fn beyond(&self, groups: impl Iterator<Item = usize>, ends: &Ends<'_, R>) -> R {
         #[cfg(target_arch = "x86_64")]
         if R::HAS_WIDER && self.lanes == R::Widest::LANES {
             return R::Widest::compiled(
                 #[inline(always)]
-                // SAFETY: by the caller's promise.
-                || unsafe { self.beyond_by::<R::Widest>(groups, ends) },
+                || self.beyond_by::<R::Widest>(groups, ends),
             );
         }
-        // SAFETY: by the caller's promise.
-        unsafe { self.beyond_by::<R::Wide>(groups, ends) }
+        self.beyond_by::<R::Wide>(groups, ends)
     }
 
     #[inline(always)]
-    unsafe fn beyond_by<S: Bundle<R>>(&self, groups: impl Iterator<Item = usize>, ends: &Ends<'_, R>) -> R {
+    fn beyond_by<S: Bundle<R>>(&self, groups: impl Iterator<Item = usize>, ends: &Ends<'_, R>) -> R {
+        let bundles = self.bundles(ends);
         let mut most = S::ZERO;
         for bundle in groups.flat_map(bundles_of::<S>) {
-            // SAFETY: by the caller's promise.
-            let (w, line, [low, high]) = unsafe { self.load::<S>(bundle, ends) };
+            let (w, line, [low, high]) = bundles.load::<S>(bundle);
             let length = line.norm();
             let beyond = S::select(length.greater(high), length - high, low - length);
             let beyond = S::select(((w[0] + w[1]) * length).greater(S::ZERO), beyond, S::ZERO);
@@ -350,21 +306,42 @@ impl<R: Bundled> DistanceLimits<R> {
         most.largest()
     }
 
-    /// Inverse masses and lines of a bundle, and its bounds.
-    ///
-    /// # Safety
-    /// As for [`move_some`](Self::move_some).
+    /// The bundles, where their ends are.
     #[inline(always)]
-    unsafe fn load<S: Bundle<R>>(&self, bundle: usize, ends: &Ends<'_, R>) -> ([S; 2], Vec3<S>, [S; 2]) {
-        let spots = &self.spots[bundle * S::LANES..][..S::LANES];
+    fn bundles<'a>(&'a self, ends: &Ends<'a, R>) -> LimitBundles<'a, R> {
+        LimitBundles {
+            vertices: self.spots.over(&ends.particles),
+            rest_offsets: &ends.rest_offsets[ends.first_rest_offset..][..self.rest_offset_count()],
+            bounds: &self.bounds,
+        }
+    }
+}
+
+/// Distance limits side by side, and where their ends are.
+struct LimitBundles<'a, R: Real> {
+    vertices: ElementParticles<'a, R, 2>,
+    rest_offsets: &'a [R],
+    bounds: &'a [R],
+}
+
+impl<R: Bundled> LimitBundles<'_, R> {
+    /// Moves the ends of some bundles.
+    #[inline(always)]
+    fn shift<S: Bundle<R>>(&self, moves: &[(usize, [Vec3<S>; 2])]) {
+        for (bundle, moves) in moves {
+            shift(&self.vertices.slice(bundle * S::LANES..(bundle + 1) * S::LANES), moves);
+        }
+    }
+
+    /// Inverse masses and lines of a bundle, and its bounds.
+    #[inline(always)]
+    fn load<S: Bundle<R>>(&self, bundle: usize) -> ([S; 2], Vec3<S>, [S; 2]) {
+        let vertices = self.vertices.slice(bundle * S::LANES..(bundle + 1) * S::LANES);
         let (mut u, mut w) = ([Vec3::ZERO; 2], [S::ZERO; 2]);
         for i in 0..2 {
-            // SAFETY: the constructor has checked the ends, and the caller the length.
-            (u[i], w[i]) = S::load(|lane| unsafe { ends.particles.get_at(spots[lane][i]) });
+            (u[i], w[i]) = S::load(|lane| vertices.get(lane, i));
         }
-        // SAFETY: by the caller's promise.
-        let offset: Vec3<S> =
-            unsafe { rest_offset_of_bundle(&ends.rest_offsets, ends.first_rest_offset + bundle * S::LANES * 3, 1) };
+        let offset: Vec3<S> = rest_offset_of_bundle(&self.rest_offsets[bundle * S::LANES * 3..][..S::LANES * 3], 1);
         let bounds = &self.bounds[bundle * 2 * S::LANES..][..2 * S::LANES];
         let bound = |i: usize| S::load_number(|lane| bounds[i * S::LANES + lane]);
         (w, u[1] - u[0] + offset, [bound(0), bound(1)])
@@ -431,11 +408,12 @@ impl LimitLists {
     }
 
     /// Opens it to a team.
-    pub(crate) fn open(&mut self) -> SharedLimitLists<'_> {
+    pub(crate) fn open<'a>(&'a mut self, team: &'a Team) -> SharedLimitLists<'a> {
         let Self { vertex_count, near, moved, is_near, changed, ends } = self;
-        // SAFETY: a sweep sets the marks of own groups. To list them, a worker gets and sets those of its share, and then one worker alone sets the list, which all get;
+        // A sweep sets the marks of own groups. To list them, a worker gets and sets those of its share, and then one worker alone sets the list, which all get;
         // there is a barrier after each.
-        let (moved, changed, ends) = unsafe { (Shared::new(moved), Shared::new(changed), Shared::new(ends)) };
+        let (moved, changed) = (Shared::open(team, moved), Shared::open(team, changed));
+        let ends = Shared::open(team, ends);
         let worst = std::array::from_fn(|_| AtomicU64::new(0));
         SharedLimitLists { vertex_count: *vertex_count, near, moved, is_near, changed, ends, worst }
     }
@@ -458,7 +436,6 @@ impl SharedLimitLists<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parallel::Team;
 
     /// A chain of links between `origins` that follow each other.
     struct Chain {
@@ -496,14 +473,12 @@ mod tests {
         /// How many rounds it took.
         fn hold(&mut self, tolerance: f64, team: &Team) -> usize {
             let Self { origins, links, particles, rest_offsets, memory } = self;
-            let held = memory.open();
-            // SAFETY: the workers keep to what the sweeps promise.
-            let (particles, rest_offsets) = unsafe { (Shared::new(particles), Shared::new(rest_offsets)) };
+            let offsets = Shared::open(team, rest_offsets);
+            team.run(team.size(), |worker| links.place(worker, origins, &offsets, 0));
+            let (held, particles) = (memory.open(team), Shared::open(team, particles));
             let ends = Ends { particles, rest_offsets, first_rest_offset: 0 };
             let rounds = AtomicU64::new(0);
             team.run(team.size(), |worker| {
-                links.place(worker, origins, &rest_offsets, 0);
-                worker.barrier();
                 rounds.store(links.hold(worker, &ends, &held, tolerance) as u64, Ordering::Relaxed);
             });
             rounds.into_inner() as usize

@@ -21,7 +21,6 @@
 //! | `vertices.rs`, `substep.rs` | vertices in the precision of the solver; `solver/vertex_stages.rs` predicts and collides them |
 //! | `long_range.rs`, `tethers.rs` | constraints over long ways |
 //! | `distance_limits.rs`, `strain_limit.rs` | bounds of distances; edges within the strain limit |
-#![allow(unsafe_code, reason = "opens the multipliers to the team")]
 #![allow(rustdoc::private_intra_doc_links, reason = "the laws lead readers of the code to the loop")]
 
 pub(crate) mod distance_limits;
@@ -178,6 +177,26 @@ where
             multipliers += L::multiplier_parts(&**term) * term.element_count();
         }
         self.multipliers.resize(multipliers, R::ZERO);
+        self.place(context);
+    }
+
+    /// Measures the rest offsets of all constraints, once a frame.
+    fn place(&mut self, context: &Context<'_>) {
+        let Some(constraints) = &self.length_constraints else { return };
+        let tether_offsets = Shared::open(context.team, &mut self.tether_offsets);
+        let (origins, rest_offsets, first_rest_offsets) = self.frame.open_rest_offsets(context.team);
+        let (of_terms, of_limits) = first_rest_offsets.split_at(context.terms.len());
+        context.team.run(context.threads, |worker| {
+            for (term, &first) in context.terms.iter().zip(of_terms) {
+                Place::<R>::place(&**term, worker, origins, &rest_offsets, first);
+            }
+            for (limits, &first) in constraints.distance_limits().zip(of_limits) {
+                limits.place(worker, origins, &rest_offsets, first);
+            }
+            if let Some(long_range) = &constraints.long_range {
+                long_range.tethers.place(worker, origins, &tether_offsets);
+            }
+        });
     }
 
     /// Runs all substeps; returns the profile and the residual.
@@ -202,12 +221,10 @@ where
     /// Runs some of the substeps on the team; where contact is resolved, that and the velocities are still to come.
     fn run_substeps(&mut self, context: &Context<'_>, step: f64, substeps: Range<usize>) -> (StageTimes, f64) {
         let resolves_contact = self.frame.resolves_contact();
-        let (stages, arrays, kinematics, first_rest_offsets) = self.frame.open(context.model, step);
+        let (stages, arrays, kinematics, first_rest_offsets) = self.frame.open(context, step);
         let none = LengthConstraints { long_range: None, strain_limit: None };
-        // SAFETY: a sweep gets and sets those of its own elements; shares of elements are the same in every sweep of a term.
-        let multipliers = unsafe { Shared::new(&mut self.multipliers) };
-        // SAFETY: set at the start of a frame, got after a barrier.
-        let tether_offsets = unsafe { Shared::new(&mut self.tether_offsets) };
+        // A sweep gets and sets those of its own elements; shares of elements are the same in every sweep of a term.
+        let multipliers = Shared::open(context.team, &mut self.multipliers);
         let frame = FrameLoop::<R, L> {
             context,
             settings: self.settings,
@@ -220,8 +237,8 @@ where
             multipliers,
             first_multipliers: &self.first_multipliers,
             length_constraints: self.length_constraints.as_deref().unwrap_or(&none),
-            tether_offsets,
-            limit_lists: self.limit_lists.open(),
+            tether_offsets: &self.tether_offsets,
+            limit_lists: self.limit_lists.open(context.team),
             law: PhantomData,
         };
         let outcome = Mutex::new(LoopOutcome::default());
@@ -253,7 +270,7 @@ struct FrameLoop<'a, R: Real, L> {
     multipliers: Shared<'a, R>,
     first_multipliers: &'a [usize],
     length_constraints: &'a LengthConstraints<R>,
-    tether_offsets: Shared<'a, R>,
+    tether_offsets: &'a [R],
     limit_lists: SharedLimitLists<'a>,
     law: PhantomData<L>,
 }
@@ -315,9 +332,6 @@ where
     /// The loop.
     fn run(mut self, substeps: Range<usize>) -> LoopOutcome {
         let is_last = substeps.end == self.frame.last() + 1;
-        if substeps.start == 0 {
-            self.place();
-        }
         for s in substeps {
             self.predict(s);
             for iteration in 0..self.frame.settings.iterations {
@@ -328,23 +342,6 @@ where
         }
         let residual = if is_last { self.end_frame() } else { 0.0 };
         LoopOutcome { stages: self.watch.times(), residual, limit_rounds: self.limit_rounds }
-    }
-
-    /// Measures the rest offsets of all constraints, once a frame.
-    fn place(&mut self) {
-        let (frame, worker) = (self.frame, self.worker);
-        let (origins, rest_offsets) = (frame.arrays.origins, &frame.arrays.rest_offsets);
-        for (term, &first) in frame.context.terms.iter().zip(frame.first_rest_offsets) {
-            Place::<R>::place(&**term, worker, origins, rest_offsets, first);
-        }
-        for (limits, &first) in frame.length_constraints.distance_limits().zip(frame.first_limit_offsets()) {
-            limits.place(worker, origins, rest_offsets, first);
-        }
-        if let Some(long_range) = &frame.length_constraints.long_range {
-            long_range.tethers.place(worker, origins, &frame.tether_offsets);
-        }
-        worker.barrier();
-        self.watch.lap(Stage::Update);
     }
 
     /// **Predict.** Every vertex where it would go alone; pins where their paths lead.
@@ -369,7 +366,7 @@ where
         }
         if let Some(long_range) = &frame.length_constraints.long_range {
             let pin_poses = frame.kinematics.pin_poses(substep);
-            long_range.tethers.pull(worker, &frame.arrays.particles, pin_poses, &frame.tether_offsets);
+            long_range.tethers.pull(worker, &frame.arrays.particles, pin_poses, frame.tether_offsets);
         }
         self.limit_strain(substep == frame.last() && iteration + 1 == frame.settings.iterations);
         self.watch.lap(Stage::Solve);

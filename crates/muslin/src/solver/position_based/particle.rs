@@ -1,12 +1,12 @@
 //! Particles: vertices as the sweeps see them, one at a time or several side by side.
-#![allow(unsafe_code, reason = "skips bounds checks that the sweeps made once")]
+
+use std::cell::Cell;
 
 #[cfg(target_arch = "x86_64")]
 use crate::math::F32x8;
 use crate::math::{F32x4, Real, Scalar, Vec3};
-use crate::parallel::Shared;
 #[cfg(target_arch = "x86_64")]
-use crate::parallel::with_avx2;
+use crate::parallel::Avx2;
 
 /// Displacement and inverse mass together: one aligned load brings everything a projection needs of a vertex.
 ///
@@ -129,11 +129,13 @@ pub(crate) trait Bundle<R: Real>: Scalar {
     fn load(particle: impl Fn(usize) -> Particle<R>) -> (Vec3<Self>, Self);
     /// The reverse.
     fn store(position: Vec3<Self>, inverse_mass: Self, set: impl FnMut(usize, Particle<R>));
-    /// As many numbers as there are lanes, one after the other in memory, from `first` on.
+    /// The first of some numbers, as many as there are lanes.
     ///
-    /// # Safety
-    /// There must be as many.
-    unsafe fn read(numbers: &Shared<'_, R>, first: usize) -> Self;
+    /// # Panics
+    /// If there are fewer.
+    fn read(numbers: &[R]) -> Self;
+    /// The same of a worker's part.
+    fn read_part(numbers: &[Cell<R>]) -> Self;
     /// One number per lane.
     fn load_number(number: impl Fn(usize) -> R) -> Self;
     /// The reverse.
@@ -142,11 +144,8 @@ pub(crate) trait Bundle<R: Real>: Scalar {
     fn largest(self) -> R;
     /// A function of each lane.
     fn map_lanes(self, function: impl Fn(f64) -> f64) -> Self;
-    /// The reverse of [`read`](Self::read).
-    ///
-    /// # Safety
-    /// There must be as many places.
-    unsafe fn write(self, numbers: &Shared<'_, R>, first: usize);
+    /// The reverse of [`read_part`](Self::read_part).
+    fn write_part(self, numbers: &[Cell<R>]);
     /// Runs what is inlined into it with the instructions of these registers.
     #[inline(always)]
     fn compiled<T>(work: impl FnOnce() -> T) -> T {
@@ -181,14 +180,16 @@ impl Bundled for f64 {
 
 impl<R: Real> Bundle<R> for R {
     #[inline(always)]
-    unsafe fn write(self, numbers: &Shared<'_, R>, first: usize) {
-        // SAFETY: by the caller's promise.
-        unsafe { numbers.set_unchecked(first, self) };
+    fn read(numbers: &[R]) -> Self {
+        numbers[0]
     }
     #[inline(always)]
-    unsafe fn read(numbers: &Shared<'_, R>, first: usize) -> Self {
-        // SAFETY: by the caller's promise.
-        unsafe { numbers.get_unchecked(first) }
+    fn read_part(numbers: &[Cell<R>]) -> Self {
+        numbers[0].get()
+    }
+    #[inline(always)]
+    fn write_part(self, numbers: &[Cell<R>]) {
+        numbers[0].set(self);
     }
     #[inline(always)]
     fn load(particle: impl Fn(usize) -> Particle<R>) -> (Vec3<Self>, Self) {
@@ -222,14 +223,18 @@ macro_rules! bundle_of_registers {
     ($registers:ty $(, $compiled:item)?) => {
         impl Bundle<f32> for $registers {
             #[inline(always)]
-            unsafe fn read(numbers: &Shared<'_, f32>, first: usize) -> Self {
-                // SAFETY: by the caller's promise.
-                Self::new(unsafe { numbers.get_run(first) })
+            fn read(numbers: &[f32]) -> Self {
+                Self::new(*numbers.first_chunk().expect("as many numbers as lanes"))
             }
             #[inline(always)]
-            unsafe fn write(self, numbers: &Shared<'_, f32>, first: usize) {
-                // SAFETY: by the caller's promise.
-                unsafe { numbers.set_run(first, self.to_array()) };
+            fn read_part(numbers: &[Cell<f32>]) -> Self {
+                let numbers: &[Cell<f32>; Self::LANES] = numbers.first_chunk().expect("as many numbers as lanes");
+                Self::new(numbers.each_ref().map(Cell::get))
+            }
+            #[inline(always)]
+            fn write_part(self, numbers: &[Cell<f32>]) {
+                let numbers: &[Cell<f32>; Self::LANES] = numbers.first_chunk().expect("as many numbers as lanes");
+                numbers.iter().zip(self.to_array()).for_each(|(place, number)| place.set(number));
             }
             #[inline(always)]
             fn load(particle: impl Fn(usize) -> Particle<f32>) -> (Vec3<Self>, Self) {
@@ -269,7 +274,6 @@ bundle_of_registers!(
     F32x8,
     #[inline(always)]
     fn compiled<T>(work: impl FnOnce() -> T) -> T {
-        // SAFETY: whoever computes with this type has asked for a processor with AVX2.
-        unsafe { with_avx2(work) }
+        Avx2::detect().expect("registers that the processor has").run(work)
     }
 );

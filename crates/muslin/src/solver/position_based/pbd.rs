@@ -171,7 +171,7 @@ impl StiffnessProjection {
 
 impl<E: Energy<N>, R: Real, const N: usize> Visit<E, R, N> for StiffnessProjection {
     #[inline(always)]
-    fn visit<S: Bundle<R>>(&self, row: &E::Row<S>, element: &Element<'_, S, N>) -> [Vec3<S>; N] {
+    fn visit<S: Bundle<R>>(&self, row: &E::Row<S>, element: &Element<'_, R, S, N>) -> [Vec3<S>; N] {
         let change = self.correction::<R, S, _, N>(row, &element.w);
         element.moves(
             #[inline(always)]
@@ -182,7 +182,7 @@ impl<E: Energy<N>, R: Real, const N: usize> Visit<E, R, N> for StiffnessProjecti
 
 impl<E: Energy<N>, R: Real, const N: usize> Measure<E, R, N> for StiffnessProjection {
     #[inline(always)]
-    fn measure<S: Bundle<R>>(&self, row: &E::Row<S>, element: &Element<'_, S, N>) -> S {
+    fn measure<S: Bundle<R>>(&self, row: &E::Row<S>, element: &Element<'_, R, S, N>) -> S {
         let change = self.correction::<R, S, _, N>(row, &element.w);
         element.largest_move(|i, w| row.shift(i, change, w))
     }

@@ -1,16 +1,15 @@
 //! Vertices as displacements since the start of the frame: their storage for [`VertexStages`], edges against colliders, and the update of velocities.
 //!
 //! A pass runs on every worker over its share of the vertices.
-#![allow(unsafe_code, reason = "opens the particle arrays to the team; see `Arrays::open`")]
 
 use std::ops::Range;
 
 use crate::contact::kinematics::ColliderOverSubstep;
 use crate::force::Push;
 use crate::math::{F32x4, Real, Vec3};
-use crate::model::{Cloth, ContactEdges};
+use crate::model::Cloth;
 use crate::motion::Pose;
-use crate::parallel::{Shared, Worker};
+use crate::parallel::{OwnElement, OwnItems, Shared, Team, Worker};
 use crate::shape::Probe;
 use crate::solver::Particle;
 use crate::solver::position_based::particle::Moving;
@@ -28,50 +27,47 @@ pub(crate) struct Arrays<'a, R: Real> {
     pub(crate) velocities: Shared<'a, Particle<R>>,
     pushes: Shared<'a, Push<R>>,
     pub(crate) contact_normals: Shared<'a, ContactNormal>,
-    pub(crate) rest_offsets: Shared<'a, R>,
+    pub(crate) rest_offsets: &'a [R],
 }
 
 impl<'a, R: Real> Arrays<'a, R> {
     pub(crate) fn open(
-        (origins, clearances): (&'a [Vec3<f64>], &'a [R]),
+        team: &'a Team,
+        (origins, clearances, rest_offsets): (&'a [Vec3<f64>], &'a [R], &'a [R]),
         particles: &'a mut [Particle<R>],
         previous: &'a mut [Particle<R>],
         velocities: &'a mut [Particle<R>],
         pushes: &'a mut [Push<R>],
         contact_normals: &'a mut [ContactNormal],
-        rest_offsets: &'a mut [R],
     ) -> Self {
-        // SAFETY: what each pass gets and sets, with a barrier after each. "Own" is the worker's share of the vertices,
+        // What each pass gets and sets, with a barrier after each. "Own" is the worker's share of the vertices,
         // triangles or elements; shares differ from pass to pass, which the barriers make harmless.
         //
-        //   place          gets nothing                             sets own rest offsets
         //   wind, first    gets all particles and velocities        sets own pushes
         //   wind, second   gets all pushes, own particles           sets own velocities
         //   predict, hold  gets own                                 sets own particles, previous, velocities
         //   one colour     gets those of own elements, their        sets those of own elements, which no other element
-        //                  previous and rest offsets                of the colour has
+        //                  previous                                 of the colour has
         //   tethers        gets own, and anchors, which have no       sets own particles
         //                  tethers, so that nobody sets them then
         //   collide        gets own                                 sets own particles, previous, contact normals
         //   collide_edges  as one colour, for each of its colours   sets particles, previous, contact normals of own edges
         //   collide_again  gets own                                 sets own particles, previous
         //   update         gets own                                 sets own velocities
-        //   forces         gets all particles, velocities, offsets  sets nothing here
+        //   forces         gets all particles, velocities           sets nothing here
         //   move           as predict                               as predict
-        //   residual       gets all particles, previous, offsets    sets nothing
+        //   residual       gets all particles, previous             sets nothing
         //
         // (The second pass of the wind, predict and move have the same shares, so no barrier is needed between them.)
-        unsafe {
-            Self {
-                origins,
-                clearances,
-                particles: Shared::new(particles),
-                previous: Shared::new(previous),
-                velocities: Shared::new(velocities),
-                pushes: Shared::new(pushes),
-                contact_normals: Shared::new(contact_normals),
-                rest_offsets: Shared::new(rest_offsets),
-            }
+        Self {
+            origins,
+            clearances,
+            particles: Shared::open(team, particles),
+            previous: Shared::open(team, previous),
+            velocities: Shared::open(team, velocities),
+            pushes: Shared::open(team, pushes),
+            contact_normals: Shared::open(team, contact_normals),
+            rest_offsets,
         }
     }
 }
@@ -156,8 +152,8 @@ impl<R: Real> VertexStore<R> for Arrays<'_, R> {
 
     #[inline(always)]
     fn displace(&self, vertex: usize, by: &ContactMove) {
-        shift(&self.particles, vertex, by.x[1] - by.x[0]);
-        shift(&self.previous, vertex, by.previous[1] - by.previous[0]);
+        self.particles.set(vertex, shifted(self.particles.get(vertex), by.x[1] - by.x[0]));
+        self.previous.set(vertex, shifted(self.previous.get(vertex), by.previous[1] - by.previous[0]));
     }
 }
 
@@ -201,39 +197,38 @@ impl<R: Real> VertexStages<'_, R> {
     fn collide_edges(&self, worker: &Worker<'_>, arrays: &Arrays<'_, R>, colliders: &[ColliderOverSubstep]) {
         /// The cosine of two normals that count as one.
         const SAME: f64 = 1.0 - 1e-9;
-        let ContactEdges { stencils, colors, .. } = &self.model.contact_edges;
-        for color in colors {
-            for e in worker.share(color.clone()) {
-                let [a, b] = stencils[e].map(|v| arrays.contact_normals.get(v as usize).normal);
-                if a == Vec3::ZERO || b == Vec3::ZERO || a.dot(b) > SAME {
-                    continue;
-                }
-                for collider in colliders.iter().filter(|collider| collider.is_fine) {
-                    self.collide_edge(stencils[e].map(|v| v as usize), arrays, collider);
-                }
+        worker.for_each_color(&self.model.contact_edges.stencils, |edge| {
+            let normals = edge.of(&arrays.contact_normals);
+            let [a, b] = [0, 1].map(|end| normals.get(end).normal);
+            if a == Vec3::ZERO || b == Vec3::ZERO || a.dot(b) > SAME {
+                return;
             }
-            worker.barrier();
-        }
+            for collider in colliders.iter().filter(|collider| collider.is_fine) {
+                self.collide_edge(edge, arrays, collider);
+            }
+        });
     }
 
     /// C = d((x₀ + x₁)/2) − t ≥ 0: the midpoint moves as a vertex would, and each end by 2wᵢ/(w₀ + w₁) of that.
-    fn collide_edge(&self, ends: [usize; 2], arrays: &Arrays<'_, R>, collider: &ColliderOverSubstep) {
-        let midpoint = |of: &Shared<'_, Particle<R>>| {
-            let [a, b] = ends.map(|end| arrays.position_of(of, end));
+    fn collide_edge(&self, edge: &OwnElement<'_, 2>, arrays: &Arrays<'_, R>, collider: &ColliderOverSubstep) {
+        let (particles, previous) = (edge.of(&arrays.particles), edge.of(&arrays.previous));
+        let origins = edge.stencil().map(|v| arrays.origins[v as usize]);
+        let midpoint = |of: &OwnItems<'_, '_, Particle<R>, 2>| {
+            let [a, b] = [0, 1].map(|end| origins[end] + of.get(end).xyz().cast());
             (a + b) * 0.5
         };
-        let w = ends.map(|v| arrays.particles.get(v).inverse_mass().to_f64());
+        let w = [0, 1].map(|end| particles.get(end).inverse_mass().to_f64());
         if w[0] + w[1] == 0.0 {
             return;
         }
-        let (x, previous) = (midpoint(&arrays.particles), || midpoint(&arrays.previous));
-        let Some(by) = self.touch(x, previous, collider) else { return };
+        let Some(by) = self.touch(midpoint(&particles), || midpoint(&previous), collider) else { return };
         let (push, lift) = (by.x[1] - by.x[0], by.previous[1] - by.previous[0]);
-        for (end, w_i) in ends.into_iter().zip(w) {
-            let part = 2.0 * w_i / (w[0] + w[1]);
-            shift(&arrays.particles, end, push * part);
-            shift(&arrays.previous, end, lift * part);
-            arrays.contact_normals.set(end, ContactNormal { pushed: true, ..arrays.contact_normals.get(end) });
+        let normals = edge.of(&arrays.contact_normals);
+        for end in 0..2 {
+            let part = 2.0 * w[end] / (w[0] + w[1]);
+            particles.set(end, shifted(particles.get(end), push * part));
+            previous.set(end, shifted(previous.get(end), lift * part));
+            normals.set(end, ContactNormal { pushed: true, ..normals.get(end) });
         }
     }
 
@@ -336,9 +331,8 @@ fn nearest_normal(x: Vec3<f64>, colliders: &[ColliderOverSubstep], reach: f64) -
     nearest.normal
 }
 
-/// Adds to a displacement.
+/// A displacement and something more.
 #[inline(always)]
-fn shift<R: Real>(displacements: &Shared<'_, Particle<R>>, vertex: usize, by: Vec3<f64>) {
-    let particle = displacements.get(vertex);
-    displacements.set(vertex, Particle::new(particle.xyz() + by.cast(), particle.inverse_mass()));
+fn shifted<R: Real>(displacement: Particle<R>, by: Vec3<f64>) -> Particle<R> {
+    Particle::new(displacement.xyz() + by.cast(), displacement.inverse_mass())
 }

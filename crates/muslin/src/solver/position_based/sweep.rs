@@ -1,9 +1,8 @@
 //! Sweeps over the elements of a batch, colour by colour, several elements at a time.
-#![allow(unsafe_code, reason = "skips bounds checks that the batch made once; they cost a tenth of a sweep")]
 
-use crate::energy::{Batch, Energy, Multiplier, ParticleSpot, WideRest};
+use crate::energy::{Batch, Energy, Multiplier, WideRest};
 use crate::math::{Real, Scalar, Vec3, array};
-use crate::parallel::{Shared, Worker};
+use crate::parallel::{Gathered, Shared, Worker};
 use crate::solver::position_based::particle::{Bundle, Bundled, Particle};
 
 /// Bundles whose corrections are found before the first of them is added.
@@ -27,7 +26,7 @@ pub struct Sweep<'a, R: Real> {
     /// Where the vertices were at the start of the frame, in m.
     pub(crate) origins: &'a [Vec3<f64>],
     /// Rest offsets of the full bundles of all terms: x of all lanes of one, then y, then z.
-    pub(crate) rest_offsets: Shared<'a, R>,
+    pub(crate) rest_offsets: &'a [R],
     /// Where those of this term begin.
     pub(crate) first_rest_offset: usize,
     /// λ of all elements, where they are kept.
@@ -42,17 +41,36 @@ pub struct Sweep<'a, R: Real> {
     pub(crate) iterations: u32,
 }
 
+/// The vertices of elements.
+pub(crate) type ElementParticles<'a, R, const N: usize> = Gathered<'a, 'a, [f32; 4], Particle<R>, N>;
+
 /// One element, or as many as `S` has lanes.
-pub(crate) struct Element<'a, S: Scalar, const N: usize> {
+pub(crate) struct Element<'a, R: Real, S: Scalar, const N: usize> {
     /// Index of the first.
     pub(crate) index: usize,
     /// Vertices of each.
-    pub(crate) spots: &'a [[ParticleSpot; N]],
+    vertices: ElementParticles<'a, R, N>,
+    /// Of all elements of the batch, at the start of the substep.
+    previous: ElementParticles<'a, R, N>,
     /// Inverse masses, in 1/kg.
     pub(crate) w: [S; N],
 }
 
-impl<S: Scalar, const N: usize> Element<'_, S, N> {
+impl<R: Real, S: Scalar, const N: usize> Element<'_, R, S, N> {
+    /// x − xⁿ of the vertices.
+    #[inline(always)]
+    pub(crate) fn moved(&self) -> [Vec3<S>; N]
+    where
+        S: Bundle<R>,
+    {
+        let previous = self.previous.slice(self.index..self.index + S::LANES);
+        let vector = |all: &ElementParticles<'_, R, N>, i: usize| S::load(|lane| all.get(lane, i)).0;
+        array(
+            #[inline(always)]
+            |i| vector(&self.vertices, i) - vector(&previous, i),
+        )
+    }
+
     /// The longest of the moves, in m, that are given for a vertex and its inverse mass.
     #[inline(always)]
     pub(crate) fn largest_move(&self, shift: impl Fn(usize, S) -> Vec3<S>) -> S {
@@ -127,31 +145,23 @@ pub(crate) fn rest_offset<R: Real, const N: usize>(origins: &[Vec3<f64>], stenci
     (origins[stencil[i] as usize] - origins[stencil[0] as usize]).cast()
 }
 
-/// The rest offset of the `i`-th vertex of a bundle whose rest offsets begin at `first`.
-///
-/// # Safety
-/// All rest offsets of the bundle must be there.
+/// The rest offset of the `i`-th vertex of a bundle, from those of the bundle.
 #[inline(always)]
-pub(crate) unsafe fn rest_offset_of_bundle<R: Real, S: Bundle<R>>(
-    rest_offsets: &Shared<'_, R>,
-    first: usize,
-    i: usize,
-) -> Vec3<S> {
-    // SAFETY: by the caller's promise.
-    let part = |part: usize| unsafe { S::read(rest_offsets, first + ((i - 1) * 3 + part) * S::LANES) };
+pub(crate) fn rest_offset_of_bundle<R: Real, S: Bundle<R>>(rest_offsets: &[R], i: usize) -> Vec3<S> {
+    let part = |part: usize| S::read(&rest_offsets[((i - 1) * 3 + part) * S::LANES..]);
     Vec3::new(part(0), part(1), part(2))
 }
 
 /// What a solver does with an element. A trait and not a closure, because it is generic over the lanes.
 pub(crate) trait Visit<E: Energy<N>, R: Real, const N: usize> {
     /// How far each vertex is to go, in m.
-    fn visit<S: Bundle<R>>(&self, row: &E::Row<S>, element: &Element<'_, S, N>) -> [Vec3<S>; N];
+    fn visit<S: Bundle<R>>(&self, row: &E::Row<S>, element: &Element<'_, R, S, N>) -> [Vec3<S>; N];
 }
 
 /// What a solver reads off an element.
 pub(crate) trait Measure<E: Energy<N>, R: Real, const N: usize> {
     /// A number; the sweep returns the largest.
-    fn measure<S: Bundle<R>>(&self, row: &E::Row<S>, element: &Element<'_, S, N>) -> S;
+    fn measure<S: Bundle<R>>(&self, row: &E::Row<S>, element: &Element<'_, R, S, N>) -> S;
 }
 
 /// What is done at an element, or as many as `S` has lanes.
@@ -160,7 +170,7 @@ trait Work<E: Energy<N>, R: Real, const N: usize> {
     const MOVES: bool;
 
     /// How far the vertices are to go, in m, if it moves them.
-    fn element<S: Bundle<R>>(&mut self, row: &E::Row<S>, element: &Element<'_, S, N>) -> [Vec3<S>; N];
+    fn element<S: Bundle<R>>(&mut self, row: &E::Row<S>, element: &Element<'_, R, S, N>) -> [Vec3<S>; N];
 }
 
 /// Moves the vertices from where they are.
@@ -172,7 +182,7 @@ impl<E: Energy<N>, R: Real, V: Visit<E, R, N>, const N: usize> Work<E, R, N> for
     const MOVES: bool = true;
 
     #[inline(always)]
-    fn element<S: Bundle<R>>(&mut self, row: &E::Row<S>, element: &Element<'_, S, N>) -> [Vec3<S>; N] {
+    fn element<S: Bundle<R>>(&mut self, row: &E::Row<S>, element: &Element<'_, R, S, N>) -> [Vec3<S>; N] {
         self.visitor.visit(row, element)
     }
 }
@@ -187,7 +197,7 @@ impl<E: Energy<N>, R: Real, M: Measure<E, R, N>, const N: usize> Work<E, R, N> f
     const MOVES: bool = false;
 
     #[inline(always)]
-    fn element<S: Bundle<R>>(&mut self, row: &E::Row<S>, element: &Element<'_, S, N>) -> [Vec3<S>; N] {
+    fn element<S: Bundle<R>>(&mut self, row: &E::Row<S>, element: &Element<'_, R, S, N>) -> [Vec3<S>; N] {
         self.largest = self.largest.max(self.measure.measure(row, element).largest());
         [Vec3::ZERO; N]
     }
@@ -218,18 +228,6 @@ impl<R: Real> Sweep<'_, R> {
             let at = self.first_multiplier + element * M::PARTS;
             multiplier.store(|part, value| value.store_number(|lane, v| all.set(at + lane * M::PARTS + part, v)));
         }
-    }
-
-    /// x − xⁿ of the vertices of an element.
-    #[inline(always)]
-    pub(crate) fn moved<S: Bundle<R>, const N: usize>(&self, element: &Element<'_, S, N>) -> [Vec3<S>; N] {
-        // SAFETY: the sweep has as many of these as particles, which the element was read from.
-        let vector =
-            |all: &Shared<'_, Particle<R>>, i: usize| S::load(|lane| unsafe { all.get_at(element.spots[lane][i]) }).0;
-        array(
-            #[inline(always)]
-            |i| vector(&self.particles, i) - vector(&self.previous, i),
-        )
     }
 
     /// Visits every element of a batch and writes back what it moved. Elements of a colour share no vertex, so the
@@ -284,20 +282,6 @@ impl<R: Real> Sweep<'_, R> {
         self.walk_by::<R::Wide, E, W, N>(batch, worker, work)
     }
 
-    /// Whether there are as many vertices and rest offsets as a batch wants, bundles of `S`: its sweeps check no more.
-    fn check<S: Bundle<R>, E: Energy<N>, const N: usize>(&self, batch: &Batch<E, N>)
-    where
-        Batch<E, N>: WideRest<S, E, N>,
-    {
-        let rest_offset_count = batch.wide_rest().len() * S::LANES * 3 * (N - 1);
-        assert!(self.particles.len() >= batch.vertex_count(), "a state smaller than its model");
-        assert!(self.previous.len() >= batch.vertex_count(), "a state smaller than its model");
-        assert!(
-            self.rest_offsets.len() >= self.first_rest_offset + rest_offset_count,
-            "fewer rest offsets than elements"
-        );
-    }
-
     /// Full bundles first, and the leader over what is left of a colour; a barrier stands after each if the work moves vertices.
     #[inline(always)]
     fn walk_by<S: Bundle<R>, E: Energy<N>, W: Work<E, R, N>, const N: usize>(
@@ -309,9 +293,11 @@ impl<R: Real> Sweep<'_, R> {
     where
         Batch<E, N>: WideRest<S, E, N>,
     {
-        self.check::<S, E, N>(batch);
+        let numbers = S::LANES * 3 * (N - 1);
+        let all_offsets = &self.rest_offsets[self.first_rest_offset..][..batch.wide_rest().len() * numbers];
         // Copies, which no store can change.
         let (sweep, mut work) = (*self, work);
+        let (particles, previous) = (batch.spots().over(&sweep.particles), batch.spots().over(&sweep.previous));
         let mut moves = [[Vec3::<S>::ZERO; N]; BLOCK];
         let mut first_bundle = 0;
         for color in batch.colors() {
@@ -319,34 +305,30 @@ impl<R: Real> Sweep<'_, R> {
             let wide = &batch.wide_rest()[first_bundle..first_bundle + bundles];
             let share = worker.share(0..bundles);
             let mut index = color.start + share.start * S::LANES;
-            let mut rest_offsets = sweep.first_rest_offset + (first_bundle + share.start) * S::LANES * 3 * (N - 1);
-            let spots = batch.spots()[index..color.start + share.end * S::LANES].chunks(BLOCK * S::LANES);
-            for (rests, spots) in wide[share].chunks(BLOCK).zip(spots) {
-                for ((rest, spots), moves) in rests.iter().zip(spots.chunks_exact(S::LANES)).zip(&mut moves) {
-                    // SAFETY: the lengths are checked above.
-                    let (x, w) =
-                        unsafe { sweep.load(spots, |i| rest_offset_of_bundle(&sweep.rest_offsets, rest_offsets, i)) };
-                    *moves = work.element(&E::row(rest, &x), &Element { index, spots, w });
+            let offsets = &all_offsets[(first_bundle + share.start) * numbers..(first_bundle + share.end) * numbers];
+            let own = particles.slice(index..color.start + share.end * S::LANES);
+            let blocks = own.chunks(BLOCK * S::LANES).zip(offsets.chunks(BLOCK * numbers));
+            for (rests, (own, offsets)) in wide[share].chunks(BLOCK).zip(blocks) {
+                let bundles = own.chunks_exact(S::LANES).zip(offsets.chunks_exact(numbers));
+                for ((rest, (vertices, offsets)), moves) in rests.iter().zip(bundles).zip(&mut moves) {
+                    let (x, w) = load(&vertices, |i| rest_offset_of_bundle(offsets, i));
+                    *moves = work.element(&E::row(rest, &x), &Element { index, vertices, previous, w });
                     index += S::LANES;
-                    rest_offsets += S::LANES * 3 * (N - 1);
                 }
                 if W::MOVES {
-                    for (spots, moves) in spots.chunks_exact(S::LANES).zip(&moves) {
-                        // SAFETY: as before.
-                        unsafe { shift(&sweep.particles, spots, moves) };
+                    for (vertices, moves) in own.chunks_exact(S::LANES).zip(&moves) {
+                        shift(&vertices, moves);
                     }
                 }
             }
             if worker.leads() {
                 for index in color.start + bundles * S::LANES..color.end {
-                    let (rest, spots) = (E::cast::<R>(&batch.rest()[index..=index]), &batch.spots()[index..=index]);
-                    // SAFETY: the lengths are checked above.
-                    let (x, w) =
-                        unsafe { sweep.load(spots, |i| rest_offset(sweep.origins, &batch.stencils()[index], i)) };
-                    let moves = work.element(&E::row(&rest, &x), &Element { index, spots, w });
+                    let (rest, vertices) =
+                        (E::cast::<R>(&batch.rest()[index..=index]), particles.slice(index..index + 1));
+                    let (x, w) = load(&vertices, |i| rest_offset(sweep.origins, &batch.stencils()[index], i));
+                    let moves = work.element(&E::row(&rest, &x), &Element { index, vertices, previous, w });
                     if W::MOVES {
-                        // SAFETY: as before.
-                        unsafe { shift(&sweep.particles, spots, &moves) };
+                        shift(&vertices, &moves);
                     }
                 }
             }
@@ -357,48 +339,35 @@ impl<R: Real> Sweep<'_, R> {
         }
         work
     }
+}
 
-    /// Positions of the vertices of as many elements as `S` has lanes, in m, from where the first of each was at the start of the frame, and their inverse masses;
-    /// `offset` gives the rest offset of vertex `i`, from 1 up.
-    ///
-    /// # Safety
-    /// There must be as many particles as the batch of the spots has vertices; the batch has verified that its
-    /// stencils stay below that.
-    #[inline(always)]
-    unsafe fn load<S: Bundle<R>, const N: usize>(
-        &self,
-        spots: &[[ParticleSpot; N]],
-        offset: impl Fn(usize) -> Vec3<S>,
-    ) -> ([Vec3<S>; N], [S; N]) {
-        let (mut x, mut w) = ([Vec3::ZERO; N], [S::ZERO; N]);
-        for i in 0..N {
-            // SAFETY: by the caller's promise.
-            (x[i], w[i]) = S::load(|lane| unsafe { self.particles.get_at(spots[lane][i]) });
-            if i > 0 {
-                x[i] += offset(i);
-            }
+/// Positions of the vertices of as many elements as `S` has lanes, in m, from where the first of each was at the start of the frame, and their inverse masses;
+/// `offset` gives the rest offset of vertex `i`, from 1 up.
+#[inline(always)]
+fn load<R: Real, S: Bundle<R>, const N: usize>(
+    vertices: &ElementParticles<'_, R, N>,
+    offset: impl Fn(usize) -> Vec3<S>,
+) -> ([Vec3<S>; N], [S; N]) {
+    let (mut x, mut w) = ([Vec3::ZERO; N], [S::ZERO; N]);
+    for i in 0..N {
+        (x[i], w[i]) = S::load(|lane| vertices.get(lane, i));
+        if i > 0 {
+            x[i] += offset(i);
         }
-        (x, w)
     }
+    (x, w)
 }
 
 /// Moves the vertices of as many elements as `S` has lanes.
-///
-/// # Safety
-/// There must be such particles, and until the next barrier no other worker may get or set them.
 #[inline(always)]
-pub(crate) unsafe fn shift<R: Real, S: Bundle<R>, const N: usize>(
-    particles: &Shared<'_, Particle<R>>,
-    spots: &[[ParticleSpot; N]],
+pub(crate) fn shift<R: Real, S: Bundle<R>, const N: usize>(
+    vertices: &ElementParticles<'_, R, N>,
     moves: &[Vec3<S>; N],
 ) {
     for i in 0..N {
         S::store(moves[i], S::ZERO, |lane, by| {
-            let spot = spots[lane][i];
-            // SAFETY: by the caller's promise.
-            let old = unsafe { particles.get_at(spot) };
-            // SAFETY: as before.
-            unsafe { particles.set_at(spot, Particle::from_four(old.four() + by.four())) };
+            let old = vertices.get(lane, i);
+            vertices.set(lane, i, Particle::from_four(old.four() + by.four()));
         });
     }
 }

@@ -7,13 +7,13 @@
 //! The length of a rest offset b after a displacement u differs from ‖b‖ by (2b·u + u²)/(‖b + u‖ + ‖b‖), which single precision knows to the last digits of u.
 //!
 //! Several vertices stand side by side, with as many tethers each; a last bundle that is not full repeats its first vertex.
-#![allow(unsafe_code, reason = "skips bounds checks that the constructor made once")]
 
 use std::ops::Range;
 
+use crate::energy::ParticleSpots;
 use crate::math::{Real, Scalar, Vec3};
 use crate::motion::Pose;
-use crate::parallel::{Shared, Spot, Worker};
+use crate::parallel::{Shared, Worker};
 use crate::solver::position_based::particle::{Bundle, Bundled, Particle};
 
 /// A vertex that stays near a pin.
@@ -35,12 +35,11 @@ pub(crate) struct Tethers<R: Real> {
     /// For each bundle of vertices the rows of its tethers; those of a vertex are pulled in their order.
     bundles: Vec<Range<u32>>,
     /// The vertices of the bundles, lane by lane.
-    vertices: Vec<Spot<Particle<f32>>>,
+    vertices: ParticleSpots<1>,
     /// Of each row, lane by lane: the anchors, their pins, and d, in m.
-    anchors: Vec<Spot<Particle<f32>>>,
+    anchors: ParticleSpots<1>,
     pins: Vec<u32>,
     lengths: Vec<f64>,
-    vertex_count: usize,
     precision: std::marker::PhantomData<R>,
 }
 
@@ -53,38 +52,33 @@ impl<R: Bundled> Tethers<R> {
         let lanes = R::lanes(is_wide);
         let mut groups: Vec<&[Tether]> = tethers.chunk_by(|a, b| a.vertex == b.vertex).collect();
         groups.sort_by_key(|group| group.len());
-        let mut all = Self {
-            lanes,
-            count: tethers.len(),
-            bundles: Vec::new(),
-            vertices: Vec::new(),
-            anchors: Vec::new(),
-            pins: Vec::new(),
-            lengths: Vec::new(),
-            vertex_count,
-            precision: std::marker::PhantomData,
-        };
+        let (mut bundles, mut vertices, mut rows) = (Vec::new(), Vec::new(), Vec::new());
         for alike in groups.chunk_by(|a, b| a.len() == b.len()) {
             for bundle in alike.chunks(lanes) {
                 let of = |lane: usize| *bundle.get(lane).unwrap_or(&bundle[0]);
-                let first = all.lengths.len() / lanes;
-                all.vertices.extend((0..lanes).map(|lane| Spot::new(of(lane)[0].vertex)));
+                let first = rows.len() / lanes;
+                vertices.extend((0..lanes).map(|lane| [of(lane)[0].vertex]));
                 for row in 0..bundle[0].len() {
-                    all.anchors.extend((0..lanes).map(|lane| Spot::new(of(lane)[row].anchor)));
-                    all.pins.extend((0..lanes).map(|lane| of(lane)[row].pin));
-                    all.lengths.extend((0..lanes).map(|lane| of(lane)[row].length));
+                    rows.extend((0..lanes).map(|lane| of(lane)[row]));
                 }
-                all.bundles.push(first as u32..(all.lengths.len() / lanes) as u32);
+                bundles.push(first as u32..(rows.len() / lanes) as u32);
             }
         }
-        let is_in_range = |spot: &Spot<_>| (spot.index() as usize) < vertex_count;
-        assert!(all.vertices.iter().chain(&all.anchors).all(is_in_range), "a vertex that is not there");
         // The sweep relies on this for memory safety: what one worker moves, no other one moves or is tied to.
         let mut is_moved = vec![false; vertex_count];
         let moved = groups.iter().map(|group| group[0].vertex as usize);
         moved.for_each(|v| assert!(!std::mem::replace(&mut is_moved[v], true), "tethers of a vertex in two places"));
         assert!(tethers.iter().all(|tether| !is_moved[tether.anchor as usize]), "an anchor that is tied itself");
-        all
+        Self {
+            lanes,
+            count: tethers.len(),
+            bundles,
+            vertices: ParticleSpots::new(vertices, vertex_count),
+            anchors: ParticleSpots::new(rows.iter().map(|tether| [tether.anchor]), vertex_count),
+            pins: rows.iter().map(|tether| tether.pin).collect(),
+            lengths: rows.iter().map(|tether| tether.length).collect(),
+            precision: std::marker::PhantomData,
+        }
     }
 
     /// Whether they are side by side as a team wants them.
@@ -108,8 +102,9 @@ impl<R: Bundled> Tethers<R> {
             for row in self.bundles[bundle].clone().map(|row| row as usize) {
                 for lane in 0..self.lanes {
                     let slot = row * self.lanes + lane;
-                    let [vertex, anchor] = [self.vertices[bundle * self.lanes + lane], self.anchors[slot]];
-                    let offset = origins[vertex.index() as usize] - origins[anchor.index() as usize];
+                    let ([vertex], [anchor]) =
+                        (self.vertices.indices(bundle * self.lanes + lane), self.anchors.indices(slot));
+                    let offset = origins[vertex as usize] - origins[anchor as usize];
                     let length = offset.norm();
                     let numbers = [offset.x, offset.y, offset.z, length, length - self.lengths[slot]];
                     for (part, number) in numbers.into_iter().enumerate() {
@@ -126,58 +121,49 @@ impl<R: Bundled> Tethers<R> {
         worker: &Worker<'_>,
         particles: &Shared<'_, Particle<R>>,
         pin_poses: &[Option<Pose>],
-        rest_offsets: &Shared<'_, R>,
+        rest_offsets: &[R],
     ) {
-        assert!(particles.len() >= self.vertex_count, "a state smaller than its model");
-        assert!(rest_offsets.len() >= self.rest_offset_count(), "fewer rest offsets than tethers");
-        let share = worker.share(0..self.bundles.len());
-        // SAFETY: checked.
-        unsafe { self.pull_some(share, particles, pin_poses, rest_offsets) };
+        self.pull_some(worker.share(0..self.bundles.len()), particles, pin_poses, rest_offsets);
         worker.barrier();
     }
 
-    /// # Safety
-    /// There must be as many particles and rest offsets as the tethers want.
     #[inline(always)]
-    unsafe fn pull_some(
+    fn pull_some(
         &self,
         bundles: Range<usize>,
         particles: &Shared<'_, Particle<R>>,
         pin_poses: &[Option<Pose>],
-        rest_offsets: &Shared<'_, R>,
+        rest_offsets: &[R],
     ) {
         #[cfg(target_arch = "x86_64")]
         if R::HAS_WIDER && self.lanes == R::Widest::LANES {
             return R::Widest::compiled(
                 #[inline(always)]
-                // SAFETY: by the caller's promise.
-                || unsafe { self.pull_by::<R::Widest>(bundles, *particles, pin_poses, *rest_offsets) },
+                || self.pull_by::<R::Widest>(bundles, *particles, pin_poses, rest_offsets),
             );
         }
-        // SAFETY: by the caller's promise.
-        unsafe { self.pull_by::<R::Wide>(bundles, *particles, pin_poses, *rest_offsets) }
+        self.pull_by::<R::Wide>(bundles, *particles, pin_poses, rest_offsets);
     }
 
     #[inline(always)]
-    unsafe fn pull_by<S: Bundle<R>>(
+    fn pull_by<S: Bundle<R>>(
         &self,
         bundles: Range<usize>,
         particles: Shared<'_, Particle<R>>,
         pin_poses: &[Option<Pose>],
-        rest_offsets: Shared<'_, R>,
+        rest_offsets: &[R],
     ) {
         let is_all_pinned = pin_poses.iter().all(Option::is_some);
+        let (all_vertices, all_anchors) = (self.vertices.over(&particles), self.anchors.over(&particles));
         for bundle in bundles {
-            let vertices = &self.vertices[bundle * S::LANES..][..S::LANES];
-            // SAFETY: the constructor has checked the vertices, and the caller the lengths.
-            let (start, w) = S::load(|lane| unsafe { particles.get_at(vertices[lane]) });
+            let vertices = all_vertices.slice(bundle * S::LANES..(bundle + 1) * S::LANES);
+            let (start, w) = S::load(|lane| vertices.get(lane, 0));
             let (mut u, mut is_pulled) = (start, false);
             for row in self.bundles[bundle].clone().map(|row| row as usize) {
-                let anchors = &self.anchors[row * S::LANES..][..S::LANES];
-                // SAFETY: as before.
-                let (anchor, _) = S::load(|lane| unsafe { particles.get_at(anchors[lane]) });
-                // SAFETY: as before.
-                let part = |part: usize| unsafe { S::read(&rest_offsets, (row * NUMBERS + part) * S::LANES) };
+                let anchors = all_anchors.slice(row * S::LANES..(row + 1) * S::LANES);
+                let (anchor, _) = S::load(|lane| anchors.get(lane, 0));
+                let numbers = &rest_offsets[row * NUMBERS * S::LANES..][..NUMBERS * S::LANES];
+                let part = |part: usize| S::read(&numbers[part * S::LANES..]);
                 let tether =
                     RestOffset { offset: Vec3::new(part(0), part(1), part(2)), length: part(3), excess: part(4) };
                 let Some(mut pull) = tether.pull(u - anchor) else { continue };
@@ -192,10 +178,7 @@ impl<R: Bundled> Tethers<R> {
             }
             if is_pulled {
                 let u = Vec3::select(w.greater(S::ZERO), u, start);
-                S::store(u, w, |lane, particle| {
-                    // SAFETY: as before.
-                    unsafe { particles.set_at(vertices[lane], particle) };
-                });
+                S::store(u, w, |lane, particle| vertices.set(lane, 0, particle));
             }
         }
     }
@@ -258,12 +241,10 @@ mod tests {
                 let mut rest_offsets = vec![0.0_f32; all.rest_offset_count()];
                 let mut particles: Vec<_> =
                     (0..25).map(|v| Particle::new(start(v), if v < 2 { 0.0 } else { 1.0 })).collect();
-                // SAFETY: one worker.
-                let (shared, rest_offsets) = unsafe { (Shared::new(&mut particles), Shared::new(&mut rest_offsets)) };
-                team.run(1, |worker| {
-                    all.place(worker, &origins, &rest_offsets);
-                    all.pull(worker, &shared, poses, &rest_offsets);
-                });
+                let offsets = Shared::open(&team, &mut rest_offsets);
+                team.run(1, |worker| all.place(worker, &origins, &offsets));
+                let shared = Shared::open(&team, &mut particles);
+                team.run(1, |worker| all.pull(worker, &shared, poses, &rest_offsets));
                 particles.iter().map(|p| p.xyz().to_array().map(f32::to_bits)).collect::<Vec<_>>()
             })
         };

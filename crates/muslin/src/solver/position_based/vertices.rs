@@ -1,7 +1,6 @@
 //! Vertices of a frame in the solver's precision, for `pbd`, `xpbd` and `explicit`: loaded, kept from other cloth, stored.
 //!
 //! Positions are displacements since the start of the frame; see [`Sweep`](crate::solver::position_based::sweep::Sweep) for why.
-#![allow(unsafe_code, reason = "opens the particle arrays to the team; see `Arrays::open`")]
 
 use std::ops::Range;
 use std::sync::atomic::{self, AtomicUsize};
@@ -11,8 +10,7 @@ use crate::contact::resolve::stats::ContactStats;
 use crate::contact::resolve::{ContactResolution, Ends};
 use crate::force::Push;
 use crate::math::{Real, Vec3};
-use crate::model::Model;
-use crate::parallel::{Shared, sharing};
+use crate::parallel::{Shared, Team};
 use crate::solver::position_based::substep::{Arrays, ContactNormal};
 use crate::solver::vertex_stages::{ResolvedVertices, VertexStages, resolve_contact};
 use crate::solver::{Context, Particle, StepError};
@@ -76,7 +74,7 @@ impl<R: Real> Frame<R> {
         let model = context.model;
         self.load_vertices(context, state);
         self.pushes.resize(if model.wind.is_some() { model.triangles.len() } else { 0 }, Push::default());
-        let has_fine_bodies = !model.contact_edges.stencils.is_empty();
+        let has_fine_bodies = !model.contact_edges.stencils.all().is_empty();
         self.contact_normals.resize(if has_fine_bodies { state.positions.len() } else { 0 }, ContactNormal::default());
         self.first_rest_offsets.clear();
         let mut rest_offsets = 0;
@@ -102,20 +100,15 @@ impl<R: Real> Frame<R> {
         for particles in [&mut self.particles, &mut self.previous, &mut self.velocities] {
             particles.resize(count, Particle::vector(Vec3::ZERO));
         }
-        // SAFETY: a worker sets those of its share of the vertices, and gets none.
-        let origins = unsafe { Shared::new(&mut self.origins) };
-        // SAFETY: as above.
-        let [particles, previous, velocities] = unsafe {
-            [Shared::new(&mut self.particles), Shared::new(&mut self.previous), Shared::new(&mut self.velocities)]
-        };
-        context.team.run(sharing(context.threads, count), |worker| {
-            for i in worker.share(0..count) {
-                origins.set(i, state.positions[i]);
-                let particle = Particle::new(Vec3::ZERO, R::from_f64(context.model.inverse_masses[i]));
-                particles.set(i, particle);
-                previous.set(i, particle);
-                velocities.set(i, Particle::vector(state.velocities[i].cast()));
-            }
+        let Self { origins, particles, previous, velocities, .. } = self;
+        let all = (&mut origins[..], &mut particles[..], &mut previous[..], &mut velocities[..]);
+        let inverse_masses = &context.model.inverse_masses;
+        let threads = context.team.sharing(context.threads, count);
+        context.team.for_each_mut(threads, all, |i, (origin, particle, previous, velocity)| {
+            *origin = state.positions[i];
+            *particle = Particle::new(Vec3::ZERO, R::from_f64(inverse_masses[i]));
+            *previous = *particle;
+            *velocity = Particle::vector(state.velocities[i].cast());
         });
     }
 
@@ -126,16 +119,21 @@ impl<R: Real> Frame<R> {
         if bodies == 0 {
             return;
         }
-        // SAFETY: a worker sets those of its share of the vertices, and gets none.
-        let clearances = unsafe { Shared::new(clearances) };
-        context.team.run(sharing(context.threads, origins.len()), |worker| {
-            for i in worker.share(0..origins.len()) {
-                for (k, clearance) in kinematics.clearances(origins[i], thickness).enumerate() {
+        let (count, place) = (origins.len(), |vertex| vertex * bodies);
+        let threads = context.team.sharing(context.threads, count);
+        context.team.for_each_part(threads, clearances, count, place, |share, part| {
+            for (origin, all) in origins[share].iter().zip(part.chunks_exact_mut(bodies)) {
+                for (squared, clearance) in all.iter_mut().zip(kinematics.clearances(*origin, thickness)) {
                     // More than what the square of a displacement is rounded by; what is not a number is no room.
-                    clearances.set(i * bodies + k, R::from_f64(clearance.max(0.0).powi(2) * (1.0 - 1e-5)));
+                    *squared = R::from_f64(clearance.max(0.0).powi(2) * (1.0 - 1e-5));
                 }
             }
         });
+    }
+
+    /// What the rest offsets are measured with, and where they go, open to the team.
+    pub(crate) fn open_rest_offsets<'a>(&'a mut self, team: &'a Team) -> (&'a [Vec3<f64>], Shared<'a, R>, &'a [usize]) {
+        (&self.origins, Shared::open(team, &mut self.rest_offsets), &self.first_rest_offsets)
     }
 
     /// Whether [`resolve_contact`](Self::resolve_contact) has to be called after each substep.
@@ -173,9 +171,8 @@ impl<R: Real> Frame<R> {
     /// Velocities from positions, which it keeps as the start of the next substep.
     fn update(&mut self, context: &Context<'_>, step: f64) {
         let mut kept = std::mem::take(&mut self.kept);
-        // SAFETY: a worker sets those of its share of the vertices, and gets none.
-        let copies = unsafe { Shared::new(&mut kept) };
-        let (stages, arrays, ..) = self.open(context.model, step);
+        let copies = Shared::open(context.team, &mut kept);
+        let (stages, arrays, ..) = self.open(context, step);
         context.team.run(context.threads, |worker| {
             worker.share(0..copies.len()).for_each(|i| copies.set(i, arrays.particles.get(i)));
             stages.update(worker, &arrays);
@@ -192,11 +189,12 @@ impl<R: Real> Frame<R> {
         step: f64,
     ) {
         let kept = std::mem::take(&mut self.kept);
-        let (stages, arrays, ..) = self.open(context.model, step);
+        let (stages, arrays, ..) = self.open(context, step);
         let Ends { touched, start, end, lifts } = resolution.ends();
-        // SAFETY: a worker gets and sets those of its share of the touched vertices, each of which is there once.
-        let ends = unsafe { Shared::new(end) };
-        context.team.run(if touched.len() < FEW_TOUCHED { 1 } else { context.threads }, |worker| {
+        // A worker gets and sets those of its share of the touched vertices, each of which is there once.
+        let ends = Shared::open(context.team, end);
+        let threads = if context.team.shares(touched.len(), FEW_TOUCHED) { context.threads } else { 1 };
+        context.team.run(threads, |worker| {
             for vertex in touched[worker.share(0..touched.len())].iter().map(|&vertex| vertex as usize) {
                 arrays.previous.set(vertex, lifted(arrays.previous.get(vertex), lifts[vertex]));
                 let (particle, way) = (arrays.particles.get(vertex), (&start[vertex], &ends.get(vertex)));
@@ -221,7 +219,7 @@ impl<R: Real> Frame<R> {
         }
         self.put_all_back(resolution);
         if !colliders.is_empty() {
-            let (stages, arrays, ..) = self.open(context.model, step);
+            let (stages, arrays, ..) = self.open(context, step);
             if arrays.contact_normals.is_empty() {
                 let touched = resolution.touched().iter().map(|&vertex| vertex as usize);
                 touched.for_each(|vertex| stages.collide_vertex(vertex, &arrays, colliders));
@@ -243,7 +241,7 @@ impl<R: Real> Frame<R> {
     /// Opens the arrays to the team, beside what it reads.
     pub(crate) fn open<'a>(
         &'a mut self,
-        model: &'a Model,
+        context: &Context<'a>,
         step: f64,
     ) -> (VertexStages<'a, R>, Arrays<'a, R>, &'a Kinematics, &'a [usize]) {
         let Self {
@@ -259,9 +257,10 @@ impl<R: Real> Frame<R> {
             clearances,
             ..
         } = self;
-        let fixed = (&origins[..], &clearances[..]);
-        let arrays = Arrays::open(fixed, particles, previous, velocities, pushes, contact_normals, rest_offsets);
-        (VertexStages::new(model, step), arrays, kinematics, first_rest_offsets)
+        let fixed = (&origins[..], &clearances[..], &rest_offsets[..]);
+        let team = context.team;
+        let arrays = Arrays::open(team, fixed, particles, previous, velocities, pushes, contact_normals);
+        (VertexStages::new(context.model, step), arrays, kinematics, first_rest_offsets)
     }
 
     /// The first vertex of a range with a number that is not finite.
@@ -277,31 +276,24 @@ impl<R: Real> Frame<R> {
     /// Copies the vertices back into the state, if all of them are finite.
     pub(crate) fn store(&self, context: &Context<'_>, state: &mut State, dt: f64) -> Result<(), StepError> {
         let count = self.particles.len();
-        let first_bad = AtomicUsize::new(count);
-        // SAFETY: a worker sets those of its share of the vertices, and gets none.
-        let [positions, velocities] =
-            unsafe { [Shared::new(&mut state.positions), Shared::new(&mut state.velocities)] };
-        context.team.run(sharing(context.threads, count), |worker| {
-            let share = worker.share(0..count);
-            if let Some(bad) = self.non_finite(share.clone()) {
+        let (threads, first_bad) = (context.team.sharing(context.threads, count), AtomicUsize::new(count));
+        context.team.run(threads, |worker| {
+            if let Some(bad) = self.non_finite(worker.share(0..count)) {
                 first_bad.fetch_min(bad, atomic::Ordering::Relaxed);
             }
-            // On an error the state is as it was.
-            worker.barrier();
-            if first_bad.load(atomic::Ordering::Relaxed) == count {
-                for i in share {
-                    positions.set(i, self.origins[i] + self.particles[i].xyz().cast());
-                    velocities.set(i, self.velocities[i].xyz().cast());
-                }
-            }
         });
-        match first_bad.into_inner() {
-            bad if bad < count => Err(StepError::non_finite(context.model, bad)),
-            _ => {
-                state.time += dt;
-                Ok(())
-            }
+        // On an error the state is as it was.
+        let bad = first_bad.into_inner();
+        if bad < count {
+            return Err(StepError::non_finite(context.model, bad));
         }
+        let all = (&mut state.positions[..], &mut state.velocities[..]);
+        context.team.for_each_mut(threads, all, |i, (position, velocity)| {
+            *position = self.origins[i] + self.particles[i].xyz().cast();
+            *velocity = self.velocities[i].xyz().cast();
+        });
+        state.time += dt;
+        Ok(())
     }
 }
 
@@ -311,22 +303,12 @@ impl<R: Real> ResolvedVertices for Frame<R> {
         let count = particles.len();
         resolution.end.resize(count, Vec3::ZERO);
         resolution.inverse_masses.resize(count, 0.0);
-        // SAFETY: a worker has its share of the vertices.
-        let (ends, masses) = unsafe { (Shared::new(&mut resolution.end), Shared::new(&mut resolution.inverse_masses)) };
-        context.team.run(sharing(context.threads, count), |worker| {
-            let share = worker.share(0..count);
-            // SAFETY: shares are disjoint.
-            let (ends, masses) = unsafe { (ends.part(share.clone()), masses.part(share.clone())) };
-            worker.compiled(
-                #[inline(always)]
-                || {
-                    let all = ends.iter_mut().zip(masses);
-                    for ((y, w), (u, origin)) in all.zip(particles[share.clone()].iter().zip(&origins[share])) {
-                        *y = *origin + u.xyz().cast();
-                        *w = u.inverse_mass().to_f64();
-                    }
-                },
-            );
+        let all = (&mut resolution.end[..], &mut resolution.inverse_masses[..]);
+        let threads = context.team.sharing(context.threads, count);
+        context.team.for_each_mut(threads, all, |i, (end, inverse_mass)| {
+            let particle = &particles[i];
+            *end = origins[i] + particle.xyz().cast();
+            *inverse_mass = particle.inverse_mass().to_f64();
         });
     }
 

@@ -173,7 +173,7 @@ struct PlainProjection {
 
 impl<E: Energy<N>, R: Real, const N: usize> Visit<E, R, N> for PlainProjection {
     #[inline(always)]
-    fn visit<S: Bundle<R>>(&self, row: &E::Row<S>, element: &Element<'_, S, N>) -> [Vec3<S>; N] {
+    fn visit<S: Bundle<R>>(&self, row: &E::Row<S>, element: &Element<'_, R, S, N>) -> [Vec3<S>; N] {
         let step = Compliant { inverse_step_squared: self.inverse_step_squared, damping: 0.0 };
         let change = multiplier_step(row, &element.w, None, step, || [Vec3::ZERO; N]);
         element.moves(
@@ -198,9 +198,9 @@ impl<'a, R: Real> CompliantProjection<'a, R> {
 
 impl<E: Energy<N>, R: Real, const N: usize> Visit<E, R, N> for CompliantProjection<'_, R> {
     #[inline(always)]
-    fn visit<S: Bundle<R>>(&self, row: &E::Row<S>, element: &Element<'_, S, N>) -> [Vec3<S>; N] {
+    fn visit<S: Bundle<R>>(&self, row: &E::Row<S>, element: &Element<'_, R, S, N>) -> [Vec3<S>; N] {
         let multiplier = self.sweep.load_multiplier::<S, _>(element.index);
-        let change = multiplier_step(row, &element.w, multiplier, self.step, || self.sweep.moved(element));
+        let change = multiplier_step(row, &element.w, multiplier, self.step, || element.moved());
         self.sweep.store_multiplier(element.index, multiplier.map_or(change, |sum| sum + change));
         element.moves(
             #[inline(always)]
@@ -211,9 +211,9 @@ impl<E: Energy<N>, R: Real, const N: usize> Visit<E, R, N> for CompliantProjecti
 
 impl<E: Energy<N>, R: Real, const N: usize> Measure<E, R, N> for CompliantProjection<'_, R> {
     #[inline(always)]
-    fn measure<S: Bundle<R>>(&self, row: &E::Row<S>, element: &Element<'_, S, N>) -> S {
+    fn measure<S: Bundle<R>>(&self, row: &E::Row<S>, element: &Element<'_, R, S, N>) -> S {
         let multiplier = self.sweep.load_multiplier::<S, _>(element.index);
-        let change = multiplier_step(row, &element.w, multiplier, self.step, || self.sweep.moved(element));
+        let change = multiplier_step(row, &element.w, multiplier, self.step, || element.moved());
         element.largest_move(|i, w| row.shift(i, change, w))
     }
 }

@@ -14,20 +14,17 @@
 //! the substep, so that inertia, m/h² (x − y), is a difference of small numbers. They are kept for each place in the order in which a sweep asks for them: that is more memory and less waiting.
 //!
 //! What a lane computes does not depend on its neighbours, so neither the width of registers nor the number of threads changes a bit.
-#![allow(
-    unsafe_code,
-    reason = "skips bounds checks that the constructor made once, and uses registers that not every processor has"
-)]
 
+use std::cell::Cell;
 use std::ops::Range;
 
-use crate::energy::{Batch, Constraint, Corner, Energy, Multiplier};
+use crate::energy::{Batch, Constraint, Corner, Energy, Multiplier, ParticleSpots};
 #[cfg(target_arch = "x86_64")]
 use crate::math::F32x8;
 use crate::math::{F32x4, Scalar, Sym3, Vec3};
-use crate::parallel::{Shared, Spot, Worker};
+use crate::parallel::{Shared, Worker};
 use crate::solver::position_based::particle::{Bundle, Particle};
-use crate::solver::position_based::sweep::{place_bundle, rest_offset_of_bundle};
+use crate::solver::position_based::sweep::{ElementParticles, place_bundle, rest_offset_of_bundle};
 use crate::topology::{Adjacency, Coloring};
 
 /// Which vertices stand side by side.
@@ -104,7 +101,7 @@ pub struct View<'a> {
     /// xⁿ, likewise.
     pub(crate) previous: Shared<'a, Particle<f32>>,
     /// The arms of all terms.
-    pub(crate) rest_offsets: Shared<'a, f32>,
+    pub(crate) rest_offsets: &'a [f32],
     /// Where those of this term begin.
     pub(crate) first_arm: usize,
     /// h, in s.
@@ -117,10 +114,10 @@ pub trait IncidentElements: Send + Sync {
     fn arm_count(&self) -> usize;
     /// Measures them at the start of a substep; those of this term begin at `first` of `rest_offsets`.
     fn place(&self, worker: &Worker<'_>, origins: &[Vec3<f64>], rest_offsets: &Shared<'_, f32>, first: usize);
-    /// Adds what the elements do to the vertices of some bundles; `sums` has a `Sums` for each bundle.
-    fn add(&self, bundles: Range<usize>, view: &View<'_>, sums: &Shared<'_, f32>);
-    /// Adds Σ(ψ + D), in J, of the elements whose first vertices are in some bundles, to these vertices; `sums` has a number for each lane of each bundle.
-    fn add_values(&self, bundles: Range<usize>, view: &View<'_>, sums: &Shared<'_, f32>);
+    /// Adds what the elements do to the vertices of some bundles; `sums` has a `Sums` for each of these.
+    fn add(&self, bundles: Range<usize>, view: &View<'_>, sums: &[Cell<f32>]);
+    /// Adds Σ(ψ + D), in J, of the elements whose first vertices are in some bundles, to these vertices; `sums` has a number for each lane of each of these.
+    fn add_values(&self, bundles: Range<usize>, view: &View<'_>, sums: &[Cell<f32>]);
 }
 
 /// The energy of the vertices of a bundle, to the second order.
@@ -136,24 +133,16 @@ impl<S: Bundle<f32>> Sums<S> {
     /// Numbers that it takes to store one.
     pub(crate) const SIZE: usize = 9 * S::LANES;
 
-    /// Those of a bundle of so many lanes as `S` has.
-    ///
-    /// # Safety
-    /// There must be a place for the bundle.
+    /// The `bundle`-th of some, of so many lanes as `S` has.
     #[inline(always)]
-    pub(crate) unsafe fn load(sums: &Shared<'_, f32>, bundle: usize) -> Self {
-        // SAFETY: by the caller's promise.
-        unsafe { Self::load_at(sums, bundle * Self::SIZE, S::LANES) }
+    pub(crate) fn load(sums: &[Cell<f32>], bundle: usize) -> Self {
+        Self::load_at(&sums[bundle * Self::SIZE..], S::LANES)
     }
 
-    /// From `first` on, with so many numbers from part to part.
-    ///
-    /// # Safety
-    /// All of them must be there.
+    /// The first, with so many numbers from part to part.
     #[inline(always)]
-    unsafe fn load_at(sums: &Shared<'_, f32>, first: usize, stride: usize) -> Self {
-        // SAFETY: by the caller's promise.
-        let part = |part: usize| unsafe { S::read(sums, first + part * stride) };
+    fn load_at(sums: &[Cell<f32>], stride: usize) -> Self {
+        let part = |part: usize| S::read_part(&sums[part * stride..]);
         Self {
             gradient: Vec3::new(part(0), part(1), part(2)),
             block: Sym3 {
@@ -163,24 +152,18 @@ impl<S: Bundle<f32>> Sums<S> {
         }
     }
 
-    /// # Safety
-    /// There must be a place for the bundle.
+    /// The reverse of [`load`](Self::load).
     #[inline(always)]
-    pub(crate) unsafe fn store(&self, sums: &Shared<'_, f32>, bundle: usize) {
-        // SAFETY: by the caller's promise.
-        unsafe { self.store_at(sums, bundle * Self::SIZE, S::LANES) };
+    pub(crate) fn store(&self, sums: &[Cell<f32>], bundle: usize) {
+        self.store_at(&sums[bundle * Self::SIZE..], S::LANES);
     }
 
     /// The reverse of [`load_at`](Self::load_at).
-    ///
-    /// # Safety
-    /// As there.
     #[inline(always)]
-    unsafe fn store_at(&self, sums: &Shared<'_, f32>, first: usize, stride: usize) {
+    fn store_at(&self, sums: &[Cell<f32>], stride: usize) {
         for (i, vector) in [self.gradient, self.block.diagonal, self.block.across].into_iter().enumerate() {
             for (j, part) in vector.to_array().into_iter().enumerate() {
-                // SAFETY: by the caller's promise.
-                unsafe { part.write(sums, first + (3 * i + j) * stride) };
+                part.write_part(&sums[(3 * i + j) * stride..]);
             }
         }
     }
@@ -197,15 +180,12 @@ struct Places<E: Energy<N>, S: Scalar, const N: usize> {
     /// Where the places of each corner of each bundle begin, and where the last end.
     starts: Vec<u32>,
     /// The vertices of the elements of each place, lane by lane.
-    spots: Vec<[Spot<Particle<f32>>; N]>,
-    /// The same as indices, for the rest offsets.
-    stencils: Vec<[u32; N]>,
+    spots: ParticleSpots<N>,
     rest: Vec<E::Rest<S>>,
     /// Which lanes of a place have an element, bit by bit.
     present: Vec<u8>,
     /// The vertices of each bundle, lane by lane.
-    own: Vec<Spot<Particle<f32>>>,
-    vertex_count: usize,
+    own: ParticleSpots<1>,
     /// Lanes of the bundles that sums are kept for.
     stride: usize,
     /// τ, in s.
@@ -216,17 +196,7 @@ impl<E: Energy<N>, S: Bundle<f32>, const N: usize> Places<E, S, N> {
     /// `corners` lists the elements and corners of each vertex, as element × N + corner.
     fn new(batch: &Batch<E, N>, plan: &Plan, stride: usize, corners: &Adjacency) -> Self {
         let bundles = plan.len();
-        let mut places = Self {
-            starts: vec![0],
-            spots: Vec::new(),
-            stencils: Vec::new(),
-            rest: Vec::new(),
-            present: Vec::new(),
-            own: plan.vertices.iter().map(|&v| Spot::new(v)).collect(),
-            vertex_count: plan.vertex_count,
-            stride,
-            damping: batch.damping(),
-        };
+        let (mut starts, mut stencils, mut rests, mut presents) = (vec![0], Vec::new(), Vec::new(), Vec::new());
         let with_corner = |vertex: u32, corner: usize| {
             let places = corners.of(vertex).iter().map(|&place| place as usize);
             places.filter(|place| place % N == corner).map(|place| place / N).collect::<Vec<_>>()
@@ -239,19 +209,24 @@ impl<E: Energy<N>, S: Bundle<f32>, const N: usize> Places<E, S, N> {
                     // What stands in for an element that is not there is computed and thrown away.
                     let Some(other) = elements.iter().flatten().next().copied() else { break };
                     let bit = |(lane, element): (usize, &Option<usize>)| u8::from(element.is_some()) << lane;
-                    places.present.push(elements.iter().enumerate().map(bit).sum());
+                    presents.push(elements.iter().enumerate().map(bit).sum());
                     let elements = elements.into_iter().map(|element| element.unwrap_or(other));
-                    places.stencils.extend(elements.clone().map(|e| batch.stencils()[e]));
+                    stencils.extend(elements.clone().map(|e| batch.stencils()[e]));
                     let rest: Vec<_> = elements.map(|e| batch.rest()[e]).collect();
-                    places.rest.push(E::cast(&rest));
+                    rests.push(E::cast(&rest));
                 }
-                places.starts.push(places.rest.len() as u32);
+                starts.push(rests.len() as u32);
             }
         }
-        places.spots = places.stencils.iter().map(|stencil| stencil.map(Spot::new)).collect();
-        let is_in_range = |v: &u32| (*v as usize) < plan.vertex_count;
-        assert!(places.stencils.iter().flatten().all(is_in_range), "{}: a vertex that is not there", E::NAME);
-        places
+        Self {
+            starts,
+            spots: ParticleSpots::new(stencils, plan.vertex_count),
+            rest: rests,
+            present: presents,
+            own: ParticleSpots::new(plan.vertices.iter().map(|&v| [v]), plan.vertex_count),
+            stride,
+            damping: batch.damping(),
+        }
     }
 
     /// Lanes that a place has all of.
@@ -265,14 +240,15 @@ impl<E: Energy<N>, S: Bundle<f32>, const N: usize> Places<E, S, N> {
         bundles.start * each..bundles.end * each
     }
 
-    fn check(&self, bundles: &Range<usize>, view: &View<'_>) {
-        assert!(bundles.end * N < self.starts.len() && bundles.start <= bundles.end, "bundles that are not there");
-        assert!(view.particles.len() >= self.vertex_count, "a state smaller than its model");
-        assert!(view.previous.len() >= self.vertex_count, "a state smaller than its model");
-        assert!(
-            view.rest_offsets.len() >= view.first_arm + self.rest.len() * Self::ARMS,
-            "fewer rest_offsets than places"
-        );
+    /// What is seen at the places of this batch.
+    #[inline(always)]
+    fn seen<'a>(&'a self, view: &View<'a>) -> Seen<'a, N> {
+        Seen {
+            elements: [view.particles, view.previous].map(|particles| self.spots.over(&particles)),
+            own: [view.particles, view.previous].map(|particles| self.own.over(&particles)),
+            rest_offsets: &view.rest_offsets[view.first_arm..][..self.rest.len() * Self::ARMS],
+            step: view.step,
+        }
     }
 
     /// The places of one corner of a bundle.
@@ -282,40 +258,31 @@ impl<E: Energy<N>, S: Bundle<f32>, const N: usize> Places<E, S, N> {
     }
 
     /// The displacements of the vertices of a bundle.
-    ///
-    /// # Safety
-    /// [`check`](Self::check) must have passed.
     #[inline(always)]
-    unsafe fn own(&self, particles: &Shared<'_, Particle<f32>>, bundle: usize) -> Vec3<S> {
-        let spots = &self.own[bundle * S::LANES..][..S::LANES];
-        // SAFETY: vertices of the plan are below its number of vertices.
-        S::load(|lane| unsafe { particles.get_at(spots[lane]) }).0
+    fn own(all: &ElementParticles<'_, f32, 1>, bundle: usize) -> Vec3<S> {
+        let own = all.slice(bundle * S::LANES..(bundle + 1) * S::LANES);
+        S::load(|lane| own.get(lane, 0)).0
     }
 
     /// The elements of a place: how far their vertices have come, with the vertex `corner` known to be at `own`, and where they are from
     /// where the first was.
-    ///
-    /// # Safety
-    /// [`check`](Self::check) must have passed.
     #[inline(always)]
-    unsafe fn elements(
-        &self,
+    fn elements(
         place: usize,
         (corner, own): (usize, Vec3<S>),
-        particles: &Shared<'_, Particle<f32>>,
-        view: &View<'_>,
+        all: &ElementParticles<'_, f32, N>,
+        seen: &Seen<'_, N>,
     ) -> [[Vec3<S>; N]; 2] {
-        let spots = &self.spots[place * S::LANES..][..S::LANES];
+        let vertices = all.slice(place * S::LANES..(place + 1) * S::LANES);
+        let rest_offsets = &seen.rest_offsets[place * Self::ARMS..][..Self::ARMS];
         let (mut u, mut x) = ([own; N], [own; N]);
         for i in 0..N {
             if i != corner {
-                // SAFETY: the constructor has checked the stencils.
-                u[i] = S::load(|lane| unsafe { particles.get_at(spots[lane][i]) }).0;
+                u[i] = S::load(|lane| vertices.get(lane, i)).0;
             }
             x[i] = u[i];
             if i > 0 {
-                // SAFETY: by the caller's promise.
-                x[i] += unsafe { rest_offset_of_bundle(&view.rest_offsets, view.first_arm + place * Self::ARMS, i) };
+                x[i] += rest_offset_of_bundle(rest_offsets, i);
             }
         }
         [u, x]
@@ -336,54 +303,39 @@ impl<E: Energy<N>, S: Bundle<f32>, const N: usize> Places<E, S, N> {
     }
 
     /// Adds the places of one corner of a bundle.
-    ///
-    /// # Safety
-    /// [`check`](Self::check) must have passed.
     #[inline(always)]
-    unsafe fn add_corner(&self, i: usize, bundle: usize, own: Vec3<S>, view: &View<'_>, sums: &mut Sums<S>) {
+    fn add_corner(&self, i: usize, bundle: usize, own: Vec3<S>, seen: &Seen<'_, N>, sums: &mut Sums<S>) {
         for place in self.range(bundle, i) {
-            // SAFETY: by the caller's promise.
-            let [_, x] = unsafe { self.elements(place, (i, own), &view.particles, view) };
+            let [_, x] = Self::elements(place, (i, own), &seen.elements[0], seen);
             let corner = E::corner(&self.rest[place], &x, i);
             sums.add(&self.of_present(place, corner));
         }
     }
 
     /// Adds the damping of a bundle.
-    ///
-    /// # Safety
-    /// [`check`](Self::check) must have passed.
     #[inline(always)]
-    unsafe fn add_drag(&self, bundle: usize, own: Vec3<S>, view: &View<'_>, sums: &mut Sums<S>) {
-        // SAFETY: by the caller's promise.
-        let before = unsafe { self.own(&view.previous, bundle) };
+    fn add_drag(&self, bundle: usize, own: Vec3<S>, seen: &Seen<'_, N>, sums: &mut Sums<S>) {
+        let before = Self::own(&seen.own[1], bundle);
         for i in 0..N {
             for place in self.range(bundle, i) {
-                // SAFETY: by the caller's promise.
-                let (drag, _) = unsafe { self.drag(place, (i, [own, before]), view) };
+                let (drag, _) = self.drag(place, (i, [own, before]), seen);
                 sums.add(&self.of_present(place, drag));
             }
         }
     }
 
     /// D = ‖∇C(xⁿ)·(x − xⁿ)‖² τ/2hα at a corner, with the vertex there at `own` now and before, and its value in J; see [`Elastic`](crate::solver::Elastic).
-    ///
-    /// # Safety
-    /// [`check`](Self::check) must have passed.
     #[inline(always)]
-    unsafe fn drag(&self, place: usize, (corner, own): (usize, [Vec3<S>; 2]), view: &View<'_>) -> (Corner<S>, S) {
-        // SAFETY: by the caller's promise.
-        let ([u, _], [before, at]) = unsafe {
-            let now = self.elements(place, (corner, own[0]), &view.particles, view);
-            (now, self.elements(place, (corner, own[1]), &view.previous, view))
-        };
+    fn drag(&self, place: usize, (corner, own): (usize, [Vec3<S>; 2]), seen: &Seen<'_, N>) -> (Corner<S>, S) {
+        let [u, _] = Self::elements(place, (corner, own[0]), &seen.elements[0], seen);
+        let [before, at] = Self::elements(place, (corner, own[1]), &seen.elements[1], seen);
         let row = E::row(&self.rest[place], &at);
         let mut moved = u;
         for i in 0..N {
             moved[i] = u[i] - before[i];
         }
         let compliance = row.compliance();
-        let rate = S::from_f64(self.damping / view.step) / compliance;
+        let rate = S::from_f64(self.damping / seen.step) / compliance;
         let rate = S::select(compliance.greater(S::ZERO), rate, S::ZERO);
         let change = row.along(&moved);
         let drag = Corner { gradient: row.pull(corner, change * rate), block: row.square(corner, rate) };
@@ -391,64 +343,66 @@ impl<E: Energy<N>, S: Bundle<f32>, const N: usize> Places<E, S, N> {
     }
 
     #[inline(always)]
-    fn add_all(&self, bundles: Range<usize>, view: &View<'_>, sums: &Shared<'_, f32>) {
-        self.check(&bundles, view);
-        let stride = self.stride;
-        assert!(sums.len() >= (bundles.end * S::LANES).div_ceil(stride) * 9 * stride, "fewer sums than bundles");
-        let view = *view;
+    fn add_all(&self, bundles: Range<usize>, view: &View<'_>, sums: &[Cell<f32>]) {
+        let (seen, stride) = (self.seen(view), self.stride);
+        let first = bundles.start * S::LANES;
         for bundle in bundles {
-            let slot = bundle * S::LANES;
-            let first = slot / stride * 9 * stride + slot % stride;
-            // SAFETY: the lengths are checked above.
-            unsafe {
-                let own = self.own(&view.particles, bundle);
-                let mut sum = Sums::load_at(sums, first, stride);
-                if const { N <= 4 } {
-                    // A formula with a corner that the compiler knows computes nothing for the others.
-                    self.add_corner(0, bundle, own, &view, &mut sum);
-                    self.add_corner(1, bundle, own, &view, &mut sum);
-                    if N > 2 {
-                        self.add_corner(2, bundle, own, &view, &mut sum);
-                    }
-                    if N > 3 {
-                        self.add_corner(3, bundle, own, &view, &mut sum);
-                    }
-                } else {
-                    for corner in 0..N {
-                        self.add_corner(corner, bundle, own, &view, &mut sum);
-                    }
+            let slot = bundle * S::LANES - first;
+            let sums = &sums[slot / stride * 9 * stride + slot % stride..];
+            let own = Self::own(&seen.own[0], bundle);
+            let mut sum = Sums::load_at(sums, stride);
+            if const { N <= 4 } {
+                // A formula with a corner that the compiler knows computes nothing for the others.
+                self.add_corner(0, bundle, own, &seen, &mut sum);
+                self.add_corner(1, bundle, own, &seen, &mut sum);
+                if N > 2 {
+                    self.add_corner(2, bundle, own, &seen, &mut sum);
                 }
-                if self.damping > 0.0 {
-                    self.add_drag(bundle, own, &view, &mut sum);
+                if N > 3 {
+                    self.add_corner(3, bundle, own, &seen, &mut sum);
                 }
-                sum.store_at(sums, first, stride);
+            } else {
+                for corner in 0..N {
+                    self.add_corner(corner, bundle, own, &seen, &mut sum);
+                }
             }
+            if self.damping > 0.0 {
+                self.add_drag(bundle, own, &seen, &mut sum);
+            }
+            sum.store_at(sums, stride);
         }
     }
 
     #[inline(always)]
-    fn add_all_values(&self, bundles: Range<usize>, view: &View<'_>, sums: &Shared<'_, f32>) {
-        self.check(&bundles, view);
-        assert!(sums.len() >= bundles.end * S::LANES, "fewer sums than bundles");
-        let view = *view;
-        for bundle in bundles {
-            // SAFETY: the lengths are checked above.
-            unsafe {
-                let own = [self.own(&view.particles, bundle), self.own(&view.previous, bundle)];
-                let mut sum = S::read(sums, bundle * S::LANES);
-                for place in self.range(bundle, 0) {
-                    let [_, x] = self.elements(place, (0, own[0]), &view.particles, &view);
-                    let mut value = E::value(&self.rest[place], &x);
-                    if self.damping > 0.0 {
-                        value += self.drag(place, (0, own), &view).1;
-                    }
-                    let present = S::load_number(|lane| f32::from(self.present[place] >> lane & 1));
-                    sum += S::select(present.greater(S::ZERO), value, S::ZERO);
+    fn add_all_values(&self, bundles: Range<usize>, view: &View<'_>, sums: &[Cell<f32>]) {
+        let seen = self.seen(view);
+        for (bundle, sums) in bundles.zip(sums.chunks_exact(S::LANES)) {
+            let own = [0, 1].map(|time| Self::own(&seen.own[time], bundle));
+            let mut sum = S::read_part(sums);
+            for place in self.range(bundle, 0) {
+                let [_, x] = Self::elements(place, (0, own[0]), &seen.elements[0], &seen);
+                let mut value = E::value(&self.rest[place], &x);
+                if self.damping > 0.0 {
+                    value += self.drag(place, (0, own), &seen).1;
                 }
-                sum.write(sums, bundle * S::LANES);
+                let present = S::load_number(|lane| f32::from(self.present[place] >> lane & 1));
+                sum += S::select(present.greater(S::ZERO), value, S::ZERO);
             }
+            sum.write_part(sums);
         }
     }
+}
+
+/// A view through the places of a batch.
+#[derive(Clone, Copy)]
+struct Seen<'a, const N: usize> {
+    /// The vertices of elements, now and at the start of the substep.
+    elements: [ElementParticles<'a, f32, N>; 2],
+    /// Those of bundles, likewise.
+    own: [ElementParticles<'a, f32, 1>; 2],
+    rest_offsets: &'a [f32],
+    /// h, in s.
+    step: f64,
 }
 
 impl<E: Energy<N>, S: Bundle<f32>, const N: usize> IncidentElements for Places<E, S, N> {
@@ -458,19 +412,19 @@ impl<E: Energy<N>, S: Bundle<f32>, const N: usize> IncidentElements for Places<E
 
     fn place(&self, worker: &Worker<'_>, origins: &[Vec3<f64>], rest_offsets: &Shared<'_, f32>, first: usize) {
         for place in worker.share(0..self.rest.len()) {
-            let stencils = &self.stencils[place * S::LANES..][..S::LANES];
-            place_bundle(stencils.iter().copied(), origins, rest_offsets, first + place * Self::ARMS);
+            let stencils = (0..S::LANES).map(|lane| self.spots.indices(place * S::LANES + lane));
+            place_bundle(stencils, origins, rest_offsets, first + place * Self::ARMS);
         }
     }
 
-    fn add(&self, bundles: Range<usize>, view: &View<'_>, sums: &Shared<'_, f32>) {
+    fn add(&self, bundles: Range<usize>, view: &View<'_>, sums: &[Cell<f32>]) {
         S::compiled(
             #[inline(always)]
             || self.add_all(self.own_bundles(bundles), view, sums),
         );
     }
 
-    fn add_values(&self, bundles: Range<usize>, view: &View<'_>, sums: &Shared<'_, f32>) {
+    fn add_values(&self, bundles: Range<usize>, view: &View<'_>, sums: &[Cell<f32>]) {
         S::compiled(
             #[inline(always)]
             || self.add_all_values(self.own_bundles(bundles), view, sums),

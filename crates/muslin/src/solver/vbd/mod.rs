@@ -44,7 +44,6 @@
 //! `residual` in the report: the largest distance (in m) that the last sweep moved a vertex.
 //!
 //! [Chen, Liu, Yang, Yuksel 2024, Vertex Block Descent], [Wang 2015] for the acceleration.
-#![allow(unsafe_code, reason = "opens the positions to the team; see `Descent::sweep`")]
 
 pub(crate) mod incident;
 pub(crate) mod sweep_f32;
@@ -505,8 +504,7 @@ impl Descent {
             previous: &motion.previous,
             step: substep.step,
             penalty_contacts: substep.penalty_contacts(false),
-            // SAFETY: the normal forces of a vertex are got and set by the worker that has the vertex.
-            normal_forces: unsafe { Shared::new(&mut normal_forces) },
+            normal_forces: Shared::open(context.team, &mut normal_forces),
         };
         single.place(&motion.positions);
         let mut bound = single.objective_at_start(context, &around) * (1.0 + SINGLE_ROUNDING);
@@ -577,8 +575,7 @@ impl Descent {
         self.pieces.resize(pieces_of(context), 0.0);
         let of_terms = self.pieces.len() - x.len().div_ceil(PIECE);
         let penalty_contacts = substep.penalty_contacts(false);
-        // SAFETY: each worker sets only the pieces of its own share.
-        let shared = unsafe { Shared::new(&mut self.pieces) };
+        let shared = Shared::open(context.team, &mut self.pieces);
         context.team.run(context.threads, |worker| {
             let at = Instant { positions: x, previous: &motion.previous, step };
             let mut first = 0;
@@ -621,13 +618,13 @@ impl Descent {
         self.moves.iter_mut().for_each(|largest| *largest.get_mut() = 0);
         {
             let Motion { positions, previous, predicted, inverse_masses, .. } = &mut *motion;
-            // SAFETY: a sweep sets the vertices of one colour, each by one worker, and gets these and their neighbours,
+            // A sweep sets the vertices of one colour, each by one worker, and gets these and their neighbours,
             // which have other colours (checked in `fits`); the extrapolation gets and sets its share of the vertices.
             // There is a barrier after each. The normal forces of a vertex are got and set by the worker that has the vertex.
-            let (shared, last, before_last, normal_forces) = unsafe {
-                let (last, before_last) = (Shared::new(&mut last), Shared::new(&mut before_last));
-                (Shared::new(positions), last, before_last, Shared::new(&mut normal_forces))
-            };
+            let team = context.team;
+            let (shared, last) = (Shared::open(team, positions), Shared::open(team, &mut last));
+            let before_last = Shared::open(team, &mut before_last);
+            let normal_forces = Shared::open(team, &mut normal_forces);
             let local = Local {
                 terms: substep.context.terms,
                 around: Around { positions: &shared, previous, step: substep.step },
@@ -733,8 +730,7 @@ mod tests {
             let mut forces = vec![Vec3::ZERO; model.masses.len() * model.colliders.len()];
             let mut positions = predicted.clone();
             let mut seen = positions.clone();
-            // SAFETY: one thread.
-            let (shared, normal_forces) = unsafe { (Shared::new(&mut positions), Shared::new(&mut forces)) };
+            let (shared, normal_forces) = (Shared::open(&team, &mut positions), Shared::open(&team, &mut forces));
             let local = Local {
                 terms: &terms,
                 around: Around { positions: &shared, previous: &state.positions, step },

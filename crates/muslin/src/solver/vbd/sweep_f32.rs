@@ -5,8 +5,8 @@
 //! at G after all sweeps, and at a substep that has raised it sweeps again in double precision with both.
 //!
 //! G is a sum in double precision of the numbers of vertices, each with the elements whose first vertex it is; these are known to some 10⁻⁷ of themselves.
-#![allow(unsafe_code, reason = "opens the displacements to the team; see `Single::descend`")]
 
+use std::cell::Cell;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -15,7 +15,7 @@ use crate::contact::response::penalty_contacts::PenaltyContacts;
 #[cfg(target_arch = "x86_64")]
 use crate::math::F32x8;
 use crate::math::{F32x4, Real, Scalar, Sym3, Vec3};
-use crate::parallel::{Shared, Worker};
+use crate::parallel::{Pieces, Shared, Worker};
 use crate::solver::position_based::particle::{Bundle, Particle};
 use crate::solver::substep_loop::Motion;
 use crate::solver::vbd::incident::{IncidentElements, Plan, Sums, View};
@@ -162,19 +162,16 @@ impl Single {
     pub(crate) fn load(&mut self, context: &Context<'_>, motion: &Motion) {
         self.origins.clone_from(&motion.positions);
         let Self { terms, origins, rest_offsets, start, previous, predicted, .. } = self;
-        // SAFETY: vertices and places are set by the worker that has them in its share.
-        let (rest_offsets, start, previous, predicted) = unsafe {
-            let (previous, predicted) = (Shared::new(previous), Shared::new(predicted));
-            (Shared::new(rest_offsets), Shared::new(start), previous, predicted)
-        };
+        let all = (&mut start[..], &mut previous[..], &mut predicted[..]);
+        context.team.for_each_mut(context.threads, all, |i, (start, previous, predicted)| {
+            let w = motion.inverse_masses[i] as f32;
+            let since = |x: Vec3<f64>| Particle::new((x - origins[i]).cast(), w);
+            *start = Particle::new(Vec3::ZERO, w);
+            *previous = since(motion.previous[i]);
+            *predicted = since(motion.predicted[i]);
+        });
+        let rest_offsets = Shared::open(context.team, rest_offsets);
         context.team.run(context.threads, |worker| {
-            for i in worker.share(0..origins.len()) {
-                let w = motion.inverse_masses[i] as f32;
-                let since = |x: Vec3<f64>| Particle::new((x - origins[i]).cast(), w);
-                start.set(i, Particle::new(Vec3::ZERO, w));
-                previous.set(i, since(motion.previous[i]));
-                predicted.set(i, since(motion.predicted[i]));
-            }
             let mut first = 0;
             for term in terms.iter() {
                 term.place(worker, origins, &rest_offsets, first);
@@ -220,25 +217,24 @@ impl Single {
         let Self { terms, plan, origins, particles, previous, predicted, rest_offsets, energies, pieces, .. } = self;
         let [of_lanes, of_vertices] = energies;
         let lanes = of_lanes.len() / plan.len().max(1);
-        // SAFETY: each worker sets the lanes of its own bundles, and after the barrier the pieces of its own share. Nobody sets a vertex.
-        let (view, of_lanes, of_vertices, pieces) = unsafe {
-            let (particles, previous) = (Shared::new(particles), Shared::new(previous));
-            let view =
-                View { particles, previous, rest_offsets: Shared::new(rest_offsets), first_arm: 0, step: around.step };
-            (view, Shared::new(of_lanes), Shared::new(of_vertices), Shared::new(pieces))
-        };
+        // Each worker sets the lanes of its own bundles and their vertices, and after the barrier the pieces of its own share. Nobody sets a vertex.
+        let team = context.team;
+        let (particles, previous) = (Shared::open(team, particles), Shared::open(team, previous));
+        let view = View { particles, previous, rest_offsets, first_arm: 0, step: around.step };
+        let (of_lanes, of_vertices) = (Shared::open(team, of_lanes), Shared::open(team, of_vertices));
+        let pieces = Shared::open(team, pieces);
         let count = plan.vertex_count();
-        context.team.run(context.threads, |worker| {
-            let bundles = worker.share_pieces(plan.len());
-            (bundles.start * lanes..bundles.end * lanes).for_each(|slot| of_lanes.set(slot, 0.0));
+        team.run(context.threads, |worker| {
+            let (bundles, of_lanes) = worker.part(&of_lanes, &Pieces::large(0, lanes, plan.len()));
+            of_lanes.iter().for_each(|value| value.set(0.0));
             let mut view = view;
             for term in terms.iter() {
-                term.add_values(bundles.clone(), &view, &of_lanes);
+                term.add_values(bundles.clone(), &view, of_lanes);
                 view.first_arm += term.arm_count();
             }
-            for bundle in bundles {
-                for (lane, &v) in plan.bundle(bundle).iter().enumerate() {
-                    of_vertices.set(v as usize, of_lanes.get(bundle * lanes + lane));
+            for (bundle, values) in bundles.zip(of_lanes.chunks_exact(lanes)) {
+                for (&v, value) in plan.bundle(bundle).iter().zip(values) {
+                    of_vertices.set(v as usize, value.get());
                 }
             }
             worker.barrier();
@@ -275,15 +271,14 @@ impl Single {
         let Self { terms, plan, masses, origins, particles, previous, predicted, rest_offsets, sums, is_wide, .. } =
             self;
         let Self { last, before_last, .. } = self;
-        // SAFETY: a sweep sets the vertices of one colour and the sums of their bundles, each by one worker, and gets these and their neighbours,
+        // A sweep sets the vertices of one colour and the sums of their bundles, each by one worker, and gets these and their neighbours,
         // which have other colours; the extrapolation gets and sets its share of the vertices. There is a barrier after each. The normal forces of
         // a vertex are got and set by the worker that has the vertex.
-        let (view, sums, last, before_last) = unsafe {
-            let (particles, previous) = (Shared::new(particles), Shared::new(previous));
-            let view =
-                View { particles, previous, rest_offsets: Shared::new(rest_offsets), first_arm: 0, step: around.step };
-            (view, Shared::new(sums), Shared::new(last), Shared::new(before_last))
-        };
+        let team = context.team;
+        let (particles, previous) = (Shared::open(team, particles), Shared::open(team, previous));
+        let view = View { particles, previous, rest_offsets, first_arm: 0, step: around.step };
+        let sums = Shared::open(team, sums);
+        let (last, before_last) = (Shared::open(team, last), Shared::open(team, before_last));
         let sweep = Sweep { terms, plan, masses, origins, predicted, view, sums, around };
         let is_free = around.penalty_contacts.is_empty();
         let x = view.particles;
@@ -350,23 +345,24 @@ impl Sweep<'_> {
     fn run<S: Bundle<f32>>(&self, worker: &Worker<'_>) -> f32 {
         let mut largest = 0.0_f32;
         for color in self.plan.colors() {
-            let share = worker.share_pieces(color.len());
+            let size = Sums::<S>::SIZE;
+            let (share, sums) = worker.part(&self.sums, &Pieces::large(color.start * size, size, color.len()));
             let bundles = color.start + share.start..color.start + share.end;
             S::compiled(
                 #[inline(always)]
-                || self.begin::<S>(bundles.clone()),
+                || self.begin::<S>(bundles.clone(), sums),
             );
             let mut view = self.view;
             for term in self.terms {
-                term.add(bundles.clone(), &view, &self.sums);
+                term.add(bundles.clone(), &view, sums);
                 view.first_arm += term.arm_count();
             }
             if !self.around.penalty_contacts.is_empty() {
-                bundles.clone().for_each(|bundle| self.press::<S>(bundle));
+                bundles.clone().zip(sums.chunks_exact(size)).for_each(|(bundle, sums)| self.press::<S>(bundle, sums));
             }
             let moved = S::compiled(
                 #[inline(always)]
-                || self.end::<S>(bundles.clone()),
+                || self.end::<S>(bundles.clone(), sums),
             );
             largest = Real::max(moved, largest);
             worker.barrier();
@@ -384,21 +380,18 @@ impl Sweep<'_> {
 
     /// Inertia of the vertices of some bundles.
     #[inline(always)]
-    fn begin<S: Bundle<f32>>(&self, bundles: Range<usize>) {
-        for bundle in bundles {
+    fn begin<S: Bundle<f32>>(&self, bundles: Range<usize>, sums: &[Cell<f32>]) {
+        for (place, bundle) in bundles.enumerate() {
             let vertices = self.plan.lanes_of(bundle);
             let inertia = self.inertia::<S>(bundle);
             let u = S::load(|lane| self.view.particles.get(vertices[lane] as usize)).0;
             let y = S::load(|lane| self.predicted[vertices[lane] as usize]).0;
-            let sums = Sums { gradient: (u - y) * inertia, block: Sym3::scalar(inertia) };
-            assert!(self.sums.len() >= (bundle + 1) * Sums::<S>::SIZE, "fewer sums than bundles");
-            // SAFETY: checked.
-            unsafe { sums.store(&self.sums, bundle) };
+            Sums { gradient: (u - y) * inertia, block: Sym3::scalar(inertia) }.store(sums, place);
         }
     }
 
     /// Adds bodies to the vertices of a bundle.
-    fn press<S: Bundle<f32>>(&self, bundle: usize) {
+    fn press<S: Bundle<f32>>(&self, bundle: usize, sums: &[Cell<f32>]) {
         // Those that are there twice too: what a lane does counts for the largest move.
         for (lane, &v) in self.plan.lanes_of(bundle).iter().enumerate() {
             let i = v as usize;
@@ -410,8 +403,8 @@ impl Sweep<'_> {
                 let g = press.gradient.to_array();
                 let parts = [g[0], g[1], g[2], h[0][0], h[1][1], h[2][2], h[1][2], h[0][2], h[0][1]];
                 for (part, number) in parts.into_iter().enumerate() {
-                    let at = bundle * Sums::<S>::SIZE + part * S::LANES + lane;
-                    self.sums.set(at, self.sums.get(at) + number as f32);
+                    let sum = &sums[part * S::LANES + lane];
+                    sum.set(sum.get() + number as f32);
                 }
             });
         }
@@ -419,13 +412,11 @@ impl Sweep<'_> {
 
     /// Moves the vertices of some bundles by −H⁻¹ g; the largest move, in m.
     #[inline(always)]
-    fn end<S: Bundle<f32>>(&self, bundles: Range<usize>) -> f32 {
+    fn end<S: Bundle<f32>>(&self, bundles: Range<usize>, sums: &[Cell<f32>]) -> f32 {
         let mut largest = S::ZERO;
-        for bundle in bundles {
+        for (place, bundle) in bundles.enumerate() {
             let vertices = self.plan.lanes_of(bundle);
-            assert!(self.sums.len() >= (bundle + 1) * Sums::<S>::SIZE, "fewer sums than bundles");
-            // SAFETY: checked.
-            let sums = unsafe { Sums::<S>::load(&self.sums, bundle) };
+            let sums = Sums::<S>::load(sums, place);
             let (u, w) = S::load(|lane| self.view.particles.get(vertices[lane] as usize));
             let whole = sums.block.solve(sums.gradient, self.inertia::<S>(bundle));
             let moved = Vec3::select(w.greater(S::ZERO), whole, Vec3::ZERO);

@@ -7,6 +7,8 @@ mod dynamics;
 mod explicit;
 mod newton;
 mod projective;
+#[cfg(debug_assertions)]
+mod races;
 mod shape_matching;
 mod stages;
 mod statics;
