@@ -1,4 +1,5 @@
 //! The programs of `examples/`, run here: each asserts what it shows.
+#![allow(unreachable_pub, reason = "`main` of an example is called from here")]
 
 #[path = "../../examples/character_capsule.rs"]
 mod character_capsule;
