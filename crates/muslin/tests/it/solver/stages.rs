@@ -26,7 +26,9 @@ fn the_headers_of_both_loops_list_the_stages() {
     for header in headers {
         let algorithm = between(header, "//! for each substep\n", "//! ```");
         let words = algorithm.lines().filter_map(|line| line.trim_start_matches("//!").split_whitespace().next());
-        let stages: Vec<&str> = words.filter(|word| Stage::ALL.iter().any(|stage| stage.key() == *word)).collect();
+        let mut stages: Vec<&str> = words.filter(|word| Stage::ALL.iter().any(|stage| stage.key() == *word)).collect();
+        // Colliders in every iteration, cloth with cloth after them: one stage, two lines.
+        stages.dedup();
         assert_eq!(stages, Stage::ALL.map(Stage::key));
     }
 }
