@@ -1,7 +1,7 @@
 //! The barrier under every order of threads that the memory model allows, found by loom.
 //!
 //! ```text
-//! RUSTFLAGS="--cfg loom" cargo test -p muslin --test barrier_loom --target-dir target/loom
+//! LOOM_MAX_PREEMPTIONS=3 RUSTFLAGS="--cfg loom" cargo test -p muslin --test barrier_loom --target-dir target/loom
 //! ```
 #![cfg(loom)]
 
