@@ -10,7 +10,7 @@ pub struct Motion {
     axis: Vec3<f64>,
     center: Vec3<f64>,
     ease: Ease,
-    /// On top of the path: where a hand has put it.
+    /// On top of the path: where an interaction has put it.
     lead: Option<Lead>,
 }
 

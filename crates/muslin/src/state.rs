@@ -138,7 +138,7 @@ impl SolverMemory {
     /// Forgets what does not hold once an interaction has changed the model.
     pub(crate) fn disturbed(&mut self) {
         if let Self::Auto(memory) = self {
-            // The twin would be thrown to where the hand is.
+            // The twin would be thrown to where the grab is.
             memory.twin = None;
             memory.controller.is_measured = false;
         }

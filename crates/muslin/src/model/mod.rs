@@ -1,4 +1,4 @@
-//! The compiled side of a simulation: a scene as masses, pins and bodies, beside which stand the batches of its elements. Only a hand changes it, between frames.
+//! The compiled side of a simulation: a scene as masses, pins and bodies, beside which stand the batches of its elements. Only an interaction changes it, between frames.
 
 mod bodies;
 pub(crate) mod build;

@@ -266,7 +266,7 @@ mod tests {
     /// A vertex under a weight W with a pull T < μW along a plane: the penalty contact lets it sink and slip, the projection takes both
     /// back. With T > μW, both together brake by μW.
     #[test]
-    fn a_cushion_and_the_projection_after_it_are_coulombs_law() {
+    fn a_penalty_and_the_projection_after_it_are_coulombs_law() {
         let (k, weight, inertia, friction) = (100.0, 2.0, 1.0, 0.5);
         for pull in [0.3, 0.9, 1.5, 4.0] {
             let (mut x, mut normal_force) = (Vec3::<f64>::ZERO, Vec3::ZERO);

@@ -52,7 +52,7 @@ pub const KIND: EnergyKind = EnergyKind {
     entry: Entry {
         name: Isometric::NAME,
         summary: "quadratic bending for flat-cut, nearly inextensible cloth",
-        source: "Bergou et al. 2006, A StiffnessMatrix Bending Model for Inextensible Surfaces; raw forms: Bender et al. 2014",
+        source: "Bergou et al. 2006, A Quadratic Bending Model for Inextensible Surfaces; raw forms: Bender et al. 2014",
         parameters: &[RIGIDITY, compliance("1/J"), K, DAMPING],
         one_of: &["stiffness", "compliance", "k"],
     },
