@@ -43,7 +43,7 @@ impl State {
 }
 
 /// What a solver carries from frame to frame besides positions and velocities.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 pub enum SolverMemory {
     /// Nothing: every solver at the start of a run, and those that look back one step only.
     #[default]
@@ -55,7 +55,7 @@ pub enum SolverMemory {
 }
 
 /// The step before, for a scheme that looks back two.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 pub struct StepBefore {
     /// Where every vertex began it, in m.
     pub positions: Vec<Vec3<f64>>,
@@ -64,7 +64,7 @@ pub struct StepBefore {
 }
 
 /// What `auto` has found out about a run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct AutoMemory {
     /// How it controls the substeps.
     pub controller: Controller,
@@ -101,6 +101,48 @@ pub struct Controller {
     pub is_probing: bool,
 }
 
+// A frame copies these. Where there is memory already, that is used again.
+
+impl Clone for SolverMemory {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Nothing => Self::Nothing,
+            Self::StepBefore(before) => Self::StepBefore(before.clone()),
+            Self::Auto(memory) => Self::Auto(memory.clone()),
+        }
+    }
+
+    fn clone_from(&mut self, other: &Self) {
+        match (self, other) {
+            (Self::StepBefore(to), Self::StepBefore(from)) => to.clone_from(from),
+            (Self::Auto(to), Self::Auto(from)) => to.clone_from(from),
+            (to, from) => *to = from.clone(),
+        }
+    }
+}
+
+impl Clone for StepBefore {
+    fn clone(&self) -> Self {
+        Self { positions: self.positions.clone(), velocities: self.velocities.clone() }
+    }
+
+    fn clone_from(&mut self, other: &Self) {
+        self.positions.clone_from(&other.positions);
+        self.velocities.clone_from(&other.velocities);
+    }
+}
+
+impl Clone for AutoMemory {
+    fn clone(&self) -> Self {
+        Self { controller: self.controller, twin: self.twin.clone() }
+    }
+
+    fn clone_from(&mut self, other: &Self) {
+        self.controller = other.controller;
+        self.twin.clone_from(&other.twin);
+    }
+}
+
 /// Vectors of a controller in a file.
 const CONTROLLER: usize = 4;
 
@@ -133,6 +175,31 @@ impl SolverMemory {
             }
             _ => Self::Nothing,
         }
+    }
+
+    /// Keeps the step before.
+    pub(crate) fn keep_step(&mut self, before: &StepBefore) {
+        match self {
+            Self::StepBefore(kept) => kept.clone_from(before),
+            _ => *self = Self::StepBefore(before.clone()),
+        }
+    }
+
+    /// Keeps what `auto` has found out, and where its twin is, if one runs along.
+    pub(crate) fn keep_auto(&mut self, controller: Controller, twin: Option<&State>) {
+        let mut kept = match std::mem::take(self) {
+            Self::Auto(AutoMemory { twin, .. }) => twin,
+            _ => None,
+        };
+        match twin {
+            Some(State { positions, velocities, .. }) => {
+                let kept = kept.get_or_insert_default();
+                kept.positions.clone_from(positions);
+                kept.velocities.clone_from(velocities);
+            }
+            None => kept = None,
+        }
+        *self = Self::Auto(AutoMemory { controller, twin: kept });
     }
 
     /// Forgets what does not hold once an interaction has changed the model.

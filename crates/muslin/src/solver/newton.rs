@@ -548,8 +548,12 @@ impl Scheme for NewtonScheme {
         }
     }
 
-    fn remember(&self) -> SolverMemory {
-        if self.two_steps { SolverMemory::StepBefore(self.before.clone()) } else { SolverMemory::Nothing }
+    fn remember(&self, memory: &mut SolverMemory) {
+        if self.two_steps {
+            memory.keep_step(&self.before);
+        } else {
+            *memory = SolverMemory::Nothing;
+        }
     }
 
     fn recall(&mut self, memory: &SolverMemory) {

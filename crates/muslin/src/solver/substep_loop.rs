@@ -37,8 +37,8 @@ pub(crate) trait Scheme: Send + Sync {
     fn end(&mut self, _motion: &Motion) {}
 
     /// What the next frame needs besides positions and velocities, for the state to carry.
-    fn remember(&self) -> SolverMemory {
-        SolverMemory::Nothing
+    fn remember(&self, memory: &mut SolverMemory) {
+        *memory = SolverMemory::Nothing;
     }
 
     /// The reverse, at the start of a frame.
@@ -332,7 +332,7 @@ impl<S: Scheme> SubstepLoop<S> {
         }
         state.positions.clone_from(&self.motion.positions);
         state.velocities.clone_from(&self.motion.velocities);
-        state.memory = self.scheme.remember();
+        self.scheme.remember(&mut state.memory);
         state.time += dt;
         Ok(())
     }

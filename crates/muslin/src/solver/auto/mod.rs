@@ -146,10 +146,7 @@ impl Solver for AutoSolver {
             motion: controller.known_distance().map(|distance| distance / start.size.max(f64::MIN_POSITIVE)),
         });
         controller.end_frame(dt, motion, &start);
-        let State { positions, velocities, .. } = &engines.twin_state;
-        let twin = || StepBefore { positions: positions.clone(), velocities: velocities.clone() };
-        let twin = controller.is_measured.then(twin);
-        state.memory = SolverMemory::Auto(AutoMemory { controller, twin });
+        state.memory.keep_auto(controller, controller.is_measured.then_some(&engines.twin_state));
         Ok(report)
     }
 }
