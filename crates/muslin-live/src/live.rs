@@ -430,6 +430,7 @@ impl Open {
                 "kinetic_energy": glance.kinetic_energy,
                 "elastic_energy": glance.elastic_energy,
                 "potential_energy": glance.gravity_energy,
+                "energy_error": glance.energy_error,
                 "max_strain": glance.max_strain,
                 "mean_strain": glance.mean_strain,
                 "max_speed": glance.max_speed,

@@ -1,5 +1,7 @@
 //! What changes in time.
 
+use serde::{Deserialize, Serialize};
+
 use crate::math::Vec3;
 
 /// Positions and velocities at one instant; clone it to snapshot, assign it to rewind.
@@ -17,6 +19,55 @@ pub struct State {
     pub time: f64,
     /// What a solver that looks back more than one step carries from frame to frame.
     pub memory: SolverMemory,
+    /// What was done to the cloth from outside since the start of the run. No motion depends on it, and no hash.
+    pub work: Work,
+}
+
+/// Work that was done on the cloth from outside, in J; negative where the cloth has given energy away.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Work {
+    /// Of pins, and of grabs.
+    pub pins: f64,
+    /// Of colliders that move, through contact.
+    pub bodies: f64,
+    /// Of the wind.
+    pub wind: f64,
+    /// Of a program: forces, impulses, and changes of the material.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub program: f64,
+}
+
+fn is_zero(number: &f64) -> bool {
+    *number == 0.0
+}
+
+impl Work {
+    /// All of it.
+    pub fn total(&self) -> f64 {
+        self.pins + self.bodies + self.wind + self.program
+    }
+
+    /// The sum of the sizes of its parts.
+    pub fn size(&self) -> f64 {
+        self.pins.abs() + self.bodies.abs() + self.wind.abs() + self.program.abs()
+    }
+
+    /// The parts, in the order in which files have them.
+    pub fn to_array(&self) -> [f64; 4] {
+        [self.pins, self.bodies, self.wind, self.program]
+    }
+
+    /// From its parts.
+    pub fn from_array([pins, bodies, wind, program]: [f64; 4]) -> Self {
+        Self { pins, bodies, wind, program }
+    }
+}
+
+impl std::ops::AddAssign for Work {
+    fn add_assign(&mut self, other: Self) {
+        let (a, b) = (self.to_array(), other.to_array());
+        *self = Self::from_array(std::array::from_fn(|part| a[part] + b[part]));
+    }
 }
 
 impl State {
@@ -29,11 +80,12 @@ impl State {
 
     /// Becomes the same as another, in the memory that it has.
     pub(crate) fn copy_from(&mut self, other: &Self) {
-        let Self { positions, velocities, time, memory } = self;
+        let Self { positions, velocities, time, memory, work } = self;
         positions.clone_from(&other.positions);
         velocities.clone_from(&other.velocities);
         memory.clone_from(&other.memory);
         *time = other.time;
+        *work = other.work;
     }
 
     /// The first vertex with a position or velocity that is not finite.
@@ -322,6 +374,7 @@ mod tests {
             velocities: vec![Vec3::ZERO; 2],
             time: 0.0,
             memory: SolverMemory::Nothing,
+            work: Work::default(),
         };
         let mut other = state.clone();
         other.velocities[1].z = -0.0;

@@ -7,6 +7,8 @@ export interface Sample {
   kinetic: number;
   elastic: number;
   potential: number;
+  /** Energy from nowhere, where that is known. */
+  nowhere?: number | undefined;
   maxStrain: number;
   meanStrain: number;
   stages: Record<string, number>;
@@ -39,6 +41,7 @@ export function sampleOf(frame: number, time: number, stats: Stats): Sample {
     kinetic: stats.kinetic_energy,
     elastic: stats.elastic_energy,
     potential: stats.potential_energy,
+    nowhere: stats.energy_error ?? undefined,
     maxStrain: stats.max_strain,
     meanStrain: stats.mean_strain,
     stages: stats.stages ?? {},

@@ -75,6 +75,7 @@ export interface Stats {
   kinetic_energy: number;
   potential_energy: number;
   elastic_energy: number;
+  energy_error?: number | null;
   max_strain: number;
   mean_strain: number;
   max_speed: number;

@@ -197,6 +197,7 @@ function samplesOf(report: Record<string, unknown> | undefined): Sample[] {
   const frames = (report?.["frames"] as Record<string, number>[] | undefined) ?? [];
   return frames.map((f) => ({
     frame: f["frame"]!, time: f["time"]!, kinetic: f["kinetic_energy"]!, elastic: f["elastic_energy"]!, potential: f["gravity_energy"]!,
+    nowhere: f["energy_error"] ?? undefined,
     maxStrain: f["max_strain"]!, meanStrain: f["mean_strain"]!, stages: {}, total: f["wall_ms"]!, residual: f["residual"]!, contacts: f["contacts"]!,
   }));
 }

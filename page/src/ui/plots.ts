@@ -23,10 +23,11 @@ interface PlotSpec {
 const above = (samples: Sample[]): number => samples.reduce((least, s) => Math.min(least, s.potential ?? Infinity), Infinity);
 
 const specs: PlotSpec[] = [
-  { id: "energy", title: "Energy", format: (v) => si(v, "J"), help: "kinetic, elastic, and potential above its least in the plot", lines: [
+  { id: "energy", title: "Energy", format: (v) => si(v, "J"), help: "kinetic, elastic, potential above its least in the plot, and what came from nowhere: an error of the solver or its settings", lines: [
     { name: "kinetic", color: "--c1", of: (s) => s.kinetic },
     { name: "elastic", color: "--c2", of: (s) => s.elastic },
     { name: "potential", color: "--c3", of: (s) => s.potential },
+    { name: "from nowhere", color: "--c4", of: (s) => Math.max(s.nowhere ?? 0, 0) },
   ] },
   { id: "strain", title: "Strain", format: (v) => percent(v), help: "largest and mean of |length / rest length − 1| over the edges", lines: [
     { name: "largest", color: "--c1", of: (s) => s.maxStrain },

@@ -31,7 +31,7 @@ use muslin::math::Vec3;
 use muslin::parallel::Team;
 use muslin::scene::Override;
 use muslin::solver::StepReport;
-use muslin::state::{SolverMemory, State};
+use muslin::state::{SolverMemory, State, Work};
 use serde::Serialize;
 
 use super::memory::status;
@@ -329,6 +329,7 @@ fn refined(coarse: &Simulation, mut fine: Simulation, cells: u32) -> Result<Simu
         velocities: spread(velocities),
         time: *time,
         memory: SolverMemory::Nothing,
+        work: Work::default(),
     };
     fine.restore(state, coarse.frame()).map_err(failed)?;
     Ok(fine)

@@ -202,8 +202,10 @@ mod tests {
         let simulation = simulation_on(&sheet(12, "kind = \"xpbd\", substeps = 3", 0.0), &[], metered()).unwrap();
         let rows = count("xpbd", simulation, 2, None).unwrap();
         let value = |name: &str| rows.iter().find(|row| row.quantity == name).map_or(f64::NAN, |row| row.best);
-        assert_eq!(value("runs"), 3.0, "the state is copied in, the frame is made, the state is copied out");
-        // At least a barrier for the arms, and for each substep one after the prediction, one for each colour and one after the update.
+        let why =
+            "the state is copied in, elements are placed, the frame is made, its numbers are checked and copied out";
+        assert_eq!(value("runs"), 5.0, "{why}");
+        // At least a barrier for the rest offsets, and for each substep one after the prediction, one for each colour and one after the update.
         assert!(value("barriers") > 1.0 + 3.0 * 8.0, "{rows:?}");
         assert!(value("parallel part") > 0.0 && value("serial part") >= 0.0, "{rows:?}");
     }

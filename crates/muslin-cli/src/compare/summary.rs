@@ -16,6 +16,8 @@ pub(crate) struct Summary {
     pub(crate) max_strain_run: Option<f64>,
     /// E(end) − E(0), in J.
     pub(crate) energy_change: Option<f64>,
+    /// The most energy from nowhere of any frame, in J.
+    pub(crate) energy_error: Option<f64>,
     /// The same as a share of the energy that the reference turned over.
     pub(crate) energy_drift: Option<f64>,
     pub(crate) residual_end: Option<f64>,
@@ -47,6 +49,7 @@ impl Summary {
             max_strain_end: series.max_strain.last().copied(),
             mean_strain_end: series.mean_strain.last().copied(),
             energy_change: change,
+            energy_error: series.energy_error.iter().flatten().copied().reduce(f64::max),
             energy_drift: change.zip(turnover).map(|(change, turnover)| change / turnover),
             residual_end: series.residual.last().copied().flatten(),
             distance_rms_end: series.distance_rms.last().copied().flatten(),
@@ -98,6 +101,7 @@ mod tests {
             elastic_energy: vec![0.0, 0.5, 0.25],
             gravity_energy: vec![10.0, 7.0, 8.0],
             total_energy: vec![10.0, 9.5, 9.25],
+            energy_error: vec![Some(0.0), Some(-0.5), Some(-0.25)],
             max_strain: vec![0.0, 0.3, 0.2],
             mean_strain: vec![0.0, 0.02, 0.01],
             residual: vec![None, Some(1e-3), Some(1e-4)],
@@ -128,6 +132,7 @@ mod tests {
             mean_strain_end: Some(0.01),
             max_strain_run: Some(0.3),
             energy_change: Some(-0.75),
+            energy_error: Some(0.0),
             energy_drift: Some(-0.25),
             residual_end: Some(1e-4),
             distance_rms_end: Some(4.0),

@@ -32,6 +32,8 @@ pub(crate) struct Series {
     pub(crate) elastic_energy: Vec<f64>,
     pub(crate) gravity_energy: Vec<f64>,
     pub(crate) total_energy: Vec<f64>,
+    /// Energy from nowhere: above what the cloth began with and was given since; nothing where that is not known.
+    pub(crate) energy_error: Vec<Option<f64>>,
     pub(crate) max_strain: Vec<f64>,
     pub(crate) mean_strain: Vec<f64>,
     /// The solver's own measure; nothing for the initial state.
@@ -156,6 +158,7 @@ impl Trial {
         series.elastic_energy.push(elastic_energy);
         series.gravity_energy.push(gravity_energy);
         series.total_energy.push(kinetic_energy + elastic_energy + gravity_energy);
+        series.energy_error.push(diagnostics.energy_error);
         series.max_strain.push(max_strain);
         series.mean_strain.push(mean_strain);
         series.residual.push(step.map(|(_, residual)| residual));

@@ -3,13 +3,14 @@
 //! ```text
 //! offset  bytes   little-endian
 //!      0      8   MUSLINCP
-//!      8      4   version of this layout, 2
+//!      8      4   version of this layout, 3
 //!     12      8   fingerprint of the scene
 //!     20      8   frame
 //!     28      8   time [s]
 //!     36      8   number of vertices n
 //!     44      8   number of vectors of the solver's memory k
-//!     52   24 n   positions as f64
+//!     52     32   work of pins, bodies, wind and a program so far [J]
+//!     84   24 n   positions as f64
 //!      …   24 n   velocities as f64
 //!      …   24 k   memory as f64
 //!      …      8   FNV-1a of all of the above
@@ -18,11 +19,11 @@
 //! The result files hold single precision and no velocities, so they cannot serve for this.
 
 use muslin::math::Vec3;
-use muslin::state::{SolverMemory, State, fnv1a};
+use muslin::state::{SolverMemory, State, Work, fnv1a};
 
 const MAGIC: &[u8; 8] = b"MUSLINCP";
-const VERSION: u32 = 2;
-const HEADER_BYTES: usize = 52;
+const VERSION: u32 = 3;
+const HEADER_BYTES: usize = 84;
 
 /// A state, and of which run it is.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,6 +59,9 @@ impl Checkpoint {
         bytes.extend_from_slice(&state.time.to_le_bytes());
         bytes.extend_from_slice(&(state.positions.len() as u64).to_le_bytes());
         bytes.extend_from_slice(&(memory.len() as u64).to_le_bytes());
+        for number in state.work.to_array() {
+            bytes.extend_from_slice(&number.to_le_bytes());
+        }
         for vector in state.positions.iter().chain(&state.velocities).chain(&memory) {
             for number in vector.to_array() {
                 bytes.extend_from_slice(&number.to_le_bytes());
@@ -90,11 +94,12 @@ impl Checkpoint {
         if checksum(content) != *sum {
             return Err(CheckpointError::Checksum);
         }
+        let work = Work::from_array(reader.words::<4>().ok_or(damaged(HEADER_BYTES))?.map(f64::from_bits));
         let mut vectors = |count: u64| (0..count).filter_map(|_| reader.vector()).collect();
         let (positions, velocities) = (vectors(count), vectors(count));
         let remembered: Vec<Vec3<f64>> = vectors(remembered);
         let memory = SolverMemory::from_vectors(&remembered, positions.len());
-        let state = State { positions, velocities, memory, time: f64::from_bits(time) };
+        let state = State { positions, velocities, memory, work, time: f64::from_bits(time) };
         Ok(Self { fingerprint, frame: frame as usize, state })
     }
 }
@@ -142,6 +147,7 @@ mod tests {
                 positions: vec![Vec3::new(7.0, 8.0, 9.0); 2],
                 velocities: vec![Vec3::new(f64::INFINITY, 0.0, 0.0); 2],
             }),
+            work: Work { pins: 0.25, bodies: -1.5, wind: 1e-300, program: f64::MIN_POSITIVE },
         }
     }
 
@@ -150,7 +156,7 @@ mod tests {
         let state = sample();
         let back = Checkpoint::decode(&Checkpoint::encode(7, 41, &state)).unwrap();
         assert_eq!((back.fingerprint, back.frame), (7, 41));
-        assert_eq!(back.state.hash(), state.hash());
+        assert_eq!((back.state.hash(), back.state.work), (state.hash(), state.work));
     }
 
     #[test]

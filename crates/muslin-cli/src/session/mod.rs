@@ -29,8 +29,9 @@ mod surfaces;
 use std::time::{Duration, Instant};
 
 use muslin::Simulation;
+use muslin::math::Vec3;
 use muslin::mesh::Mesh;
-use muslin::model::{Body, Cloth};
+use muslin::model::{Body, Cloth, Model, edge_strain};
 use muslin::scene::Start;
 use muslin::solver::{StepError, milliseconds, over_the_limit};
 use muslin_io::{IoError, file_stem, write_obj};
@@ -233,11 +234,30 @@ impl Session {
             self.report.summary.untangled_at_frame.get_or_insert(frame);
         }
         self.report.frames.push(Frame::new((frame, time), wall_ms, &step, unsolved, &diagnostics));
+        self.name_energy_place();
         self.reserve.hold(FRAME_BYTES * self.report.frames.len());
         if self.saved_at.elapsed() >= SAVE_EVERY.max(SAVE_SHARE * self.save_cost) {
             self.save().map_err(Stop::File)?;
         }
         Ok(())
+    }
+
+    /// Names the vertex to look at in a frame that has more energy from nowhere than all before it.
+    fn name_energy_place(&mut self) {
+        let frame = self.simulation.frame();
+        let is_worst = self.report.energy_from_nowhere().is_some_and(|(worst, _)| worst.frame == frame);
+        let (model, state) = (self.simulation.model(), self.simulation.state());
+        if let Some(last) = self.report.frames.last_mut().filter(|_| is_worst) {
+            let vertex = if last.elastic_energy > last.kinetic_energy {
+                most_strained(model, &state.positions)
+            } else {
+                largest(state.velocities.iter().map(|v| v.norm_squared()))
+            };
+            last.energy_place = vertex.map(|vertex| {
+                let (cloth, vertex) = model.user_vertex(vertex);
+                format!("vertex {vertex} of cloth \"{cloth}\"")
+            });
+        }
     }
 
     /// Writes report and checkpoint, in this order: a report may be ahead of the checkpoint, and is then cut.
@@ -272,6 +292,7 @@ impl Session {
     fn end(&mut self, outcome: Outcome) {
         let warnings = [
             self.strain_warning(),
+            self.energy_warning(),
             self.quality_warning(),
             self.motion_warning(),
             self.stability_warning(),
@@ -324,6 +345,19 @@ impl Session {
                 count(cuts, "pair")
             )
         })
+    }
+
+    /// What to do about energy that came from nowhere.
+    fn energy_warning(&self) -> Option<String> {
+        let (frame, share) = self.report.energy_from_nowhere()?;
+        let (error, place) = (frame.energy_error?, frame.energy_place.as_deref());
+        let place = place.map(|place| format!(", near {place}")).unwrap_or_default();
+        Some(format!(
+            "energy from nowhere: in frame {} the cloth has {error:.2e} J, {} of the energy scale, more than it began with and was given{place}; {}",
+            frame.frame,
+            percent(share, 1),
+            self.shorter_steps()
+        ))
     }
 
     /// What to do about motions that contact could not follow.
@@ -522,6 +556,17 @@ fn write_rest(folder: &Folder, cloth: &Cloth) -> Result<(), IoError> {
 
 fn rest_name(owner: &str) -> String {
     format!("{}.obj", file_stem(owner))
+}
+
+/// The place of the largest of some numbers.
+fn largest(numbers: impl Iterator<Item = f64>) -> Option<usize> {
+    numbers.enumerate().max_by(|a, b| a.1.total_cmp(&b.1)).map(|(place, _)| place)
+}
+
+/// A vertex of the edge with the largest strain.
+fn most_strained(model: &Model, positions: &[Vec3<f64>]) -> Option<usize> {
+    let strains = model.edges.iter().map(|&(edge, rest)| edge_strain(positions, edge, rest));
+    largest(strains).map(|edge| model.edges[edge].0[0] as usize)
 }
 
 /// Whether the start of the scene is untangled where it has to be.

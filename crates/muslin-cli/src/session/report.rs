@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use muslin::model;
 use muslin::output::Diagnostics;
 use muslin::solver::{Stage, StageTimes, StepReport};
+use muslin::state::Work;
 use muslin_io::{IoError, file_stem};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -132,6 +133,9 @@ fn from_keys<'de, D: Deserializer<'de>>(deserializer: D) -> Result<StageTimes, D
     Ok(times)
 }
 
+/// A part of the energy scale: more energy than this from nowhere is worth a word.
+pub(crate) const ENERGY_ERROR: f64 = 0.01;
+
 /// One frame.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Frame {
@@ -148,6 +152,12 @@ pub(crate) struct Frame {
     pub(crate) elastic_energy: f64,
     #[serde(deserialize_with = "number_or_nan")]
     pub(crate) gravity_energy: f64,
+    /// How far the sum of these stands above its start and the work done since, in J; `None` where the work of a pin is not known.
+    #[serde(default)]
+    pub(crate) energy_error: Option<f64>,
+    /// What was done on the cloth since the start, in J.
+    #[serde(default)]
+    pub(crate) work: WorkRecord,
     #[serde(deserialize_with = "number_or_nan")]
     pub(crate) max_strain: f64,
     #[serde(deserialize_with = "number_or_nan")]
@@ -177,6 +187,9 @@ pub(crate) struct Frame {
     /// Of such a solver: constraints over long ways.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) long_range: Option<u64>,
+    /// Where most is wrong, if the energy error is beyond what is worth a word.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) energy_place: Option<String>,
 }
 
 /// JSON has no infinity: a motion about to explode has such energies, they are written as null, and come back as NaN.
@@ -202,6 +215,8 @@ impl Frame {
             kinetic_energy: state.kinetic_energy,
             elastic_energy: state.elastic_energy,
             gravity_energy: state.gravity_energy,
+            energy_error: state.energy_error,
+            work: WorkRecord(state.work),
             max_strain: state.max_strain,
             mean_strain: state.mean_strain,
             max_speed: state.max_speed,
@@ -215,7 +230,42 @@ impl Frame {
             held_vertices: step.contact_stats.held,
             motion: step.quality.and_then(|quality| quality.motion),
             long_range: step.quality.map(|quality| quality.long_range),
+            energy_place: None,
         }
+    }
+
+    /// Energy in motion or in strain, or done on the cloth, in J.
+    fn turnover(&self, start: f64) -> f64 {
+        self.kinetic_energy + self.elastic_energy.abs() + (self.gravity_energy - start).abs() + self.work.0.size()
+    }
+}
+
+/// [`Work`] in a report: a part that is not known is `null`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct WorkRecord(pub(crate) Work);
+
+/// The same as JSON has it.
+#[derive(Serialize, Deserialize)]
+struct WorkParts {
+    pins: Option<f64>,
+    bodies: Option<f64>,
+    wind: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    program: Option<f64>,
+}
+
+impl Serialize for WorkRecord {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let [pins, bodies, wind, program] = self.0.to_array().map(|part| part.is_finite().then_some(part));
+        WorkParts { pins, bodies, wind, program: program.filter(|part| *part != 0.0) }.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for WorkRecord {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let WorkParts { pins, bodies, wind, program } = WorkParts::deserialize(deserializer)?;
+        let known = |part: Option<f64>| part.unwrap_or(f64::NAN);
+        Ok(Self(Work::from_array([known(pins), known(bodies), known(wind), program.unwrap_or(0.0)])))
     }
 }
 
@@ -256,6 +306,20 @@ impl Report {
     pub(crate) fn worst_strain(&self) -> Option<(f64, usize)> {
         let worst = self.frames.iter().max_by(|a, b| a.max_strain.total_cmp(&b.max_strain))?;
         Some((worst.max_strain, worst.frame))
+    }
+
+    /// The frame with the most energy from nowhere, as a part of the energy scale there, if that is more than [`ENERGY_ERROR`].
+    ///
+    /// The scale of a frame is the most that any frame up to it has in motion, in strain, in height since the first, and in work done on the cloth.
+    pub(crate) fn energy_from_nowhere(&self) -> Option<(&Frame, f64)> {
+        let start = self.frames.first()?.gravity_energy;
+        let mut scale = 0.0_f64;
+        let shares = self.frames.iter().filter_map(|frame| {
+            scale = scale.max(frame.turnover(start));
+            let share = frame.energy_error? / scale;
+            (share > ENERGY_ERROR).then_some((frame, share))
+        });
+        shares.max_by(|a, b| a.1.total_cmp(&b.1))
     }
 
     /// The first frame whose steps, in s, were longer than is stable, with these steps and the longest that would have been.
@@ -345,6 +409,9 @@ pub(super) mod tests {
             held_vertices: 0,
             motion: None,
             long_range: None,
+            energy_error: Some(-0.5),
+            work: WorkRecord::default(),
+            energy_place: None,
         };
         Report {
             summary: Summary {

@@ -67,6 +67,11 @@ impl Kinematics {
         })
     }
 
+    /// Whether a collider with a formula moves in the frame.
+    pub(crate) fn moves_colliders(&self) -> bool {
+        self.obstacles.iter().any(ColliderOverSubstep::moves)
+    }
+
     /// Where each pin leads at the end of a substep.
     pub(crate) fn pin_poses(&self, substep: usize) -> &[Option<Pose>] {
         &self.pin_poses[substep * self.pins..(substep + 1) * self.pins]
@@ -128,8 +133,13 @@ impl ColliderOverSubstep {
         }
     }
 
+    /// Whether it moves.
+    pub(crate) fn moves(&self) -> bool {
+        self.motion.is_some()
+    }
+
     /// How far the body's point at `x` came in the substep.
-    fn surface_step(&self, x: Vec3<f64>) -> Vec3<f64> {
+    pub(crate) fn surface_step(&self, x: Vec3<f64>) -> Vec3<f64> {
         self.motion.map_or(Vec3::ZERO, |(before, after)| x - before.apply(after.undo(x)))
     }
 }

@@ -19,7 +19,7 @@ use crate::math::Vec3;
 use crate::mesh::Mesh;
 use crate::motion::{Motion, Pose};
 use crate::parallel::ColoredStencils;
-use crate::state::{SolverMemory, State};
+use crate::state::{SolverMemory, State, Work};
 use crate::topology::{Adjacency, Ordering};
 
 pub use crate::contact::collider::mesh::Body;
@@ -216,6 +216,7 @@ impl Model {
             velocities: velocities.collect(),
             time: 0.0,
             memory: SolverMemory::Nothing,
+            work: Work::default(),
         }
     }
 
@@ -243,6 +244,6 @@ impl Model {
 }
 
 /// |length / rest length − 1| of an edge.
-pub(crate) fn edge_strain(x: &[Vec3<f64>], [a, b]: [u32; 2], rest: f64) -> f64 {
+pub fn edge_strain(x: &[Vec3<f64>], [a, b]: [u32; 2], rest: f64) -> f64 {
     ((x[b as usize] - x[a as usize]).norm() / rest - 1.0).abs()
 }

@@ -9,7 +9,7 @@ use crate::math::Vec3;
 use crate::model::{Model, edge_strain};
 use crate::parallel::Team;
 use crate::solver::{Term, elastic_energy};
-use crate::state::State;
+use crate::state::{State, Work};
 
 /// Measurements of one state.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -20,6 +20,11 @@ pub struct Diagnostics {
     pub elastic_energy: f64,
     /// −Σ m g·x, in J, zero at the origin.
     pub gravity_energy: f64,
+    /// How far the sum of these stands above that of the start and the work done on the cloth since, in J: 0 or below where energy is only lost, above it where it came from nowhere.
+    /// `None` where there is no start to compare with, or where the work of a pin is not known.
+    pub energy_error: Option<f64>,
+    /// What was done on the cloth since the start.
+    pub work: Work,
     /// Largest |length / rest length − 1| of an edge.
     pub max_strain: f64,
     /// Mean of the same over all edges.
@@ -87,6 +92,8 @@ impl Diagnostics {
             kinetic_energy,
             elastic_energy: elastic_energy(model, terms, x),
             gravity_energy,
+            energy_error: None,
+            work: state.work,
             max_strain,
             mean_strain: if model.edges.is_empty() { 0.0 } else { sum_strain / model.edges.len() as f64 },
             max_speed,

@@ -38,9 +38,10 @@ impl Simulation {
     pub fn apply_impulse(&mut self, cloth: usize, vertex: usize, impulse: [f64; 3]) -> Result<(), ActionError> {
         let index = self.vertex(cloth, vertex)?;
         let impulse = finite(impulse)?;
-        let is_held = |pin: u32| self.model.pins[pin as usize].pose(self.state.time).is_some();
-        if !self.model.pinned_in(index..index + 1).any(|pinned| is_held(pinned.pin)) {
-            self.state.velocities[index] += impulse * self.model.inverse_masses[index];
+        if !self.is_held(index) {
+            let change = impulse * self.model.inverse_masses[index];
+            self.state.work.program += impulse.dot(self.state.velocities[index] + change * 0.5);
+            self.state.velocities[index] += change;
             self.state.memory.kicked(index);
         }
         Ok(())
@@ -110,9 +111,10 @@ impl Simulation {
     }
 
     fn replace_terms(&mut self, cloth: usize) {
-        let mut terms = Vec::new();
+        let (mut terms, before) = (Vec::new(), self.total_energy());
         let old = self.model.reassemble(cloth, &self.materials, &mut terms);
         self.terms.splice(old, terms);
+        self.state.work.program += self.total_energy() - before;
         self.forget();
     }
 

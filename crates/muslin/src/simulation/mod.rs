@@ -46,6 +46,8 @@ pub struct Simulation {
     materials: Vec<Material>,
     /// In the order of the scene.
     collider_names: Vec<String>,
+    /// At time zero, in J.
+    start_energy: f64,
     count_intersections: bool,
     hand: Grab,
 }
@@ -125,7 +127,7 @@ impl Simulation {
     pub(crate) fn of_compiled(scene: &Scene, team: Team, compiled: Compiled) -> Result<Self, SetupError> {
         let name = scene.solver.entry.name;
         let kind = solver::find(name).ok_or(SetupError::Solver(name))?;
-        Ok(Self {
+        let mut simulation = Self {
             count_intersections: scene.contact.self_contact || !compiled.model.bodies.is_empty(),
             hand: Grab::new(&compiled.model),
             model: compiled.model,
@@ -143,7 +145,10 @@ impl Simulation {
             warnings: compiled.warnings,
             materials: scene.cloths.iter().map(|cloth| cloth.material.clone()).collect(),
             collider_names: scene.colliders.iter().map(|collider| collider.name.clone()).collect(),
-        })
+            start_energy: 0.0,
+        };
+        simulation.start_energy = simulation.total_energy();
+        Ok(simulation)
     }
 
     /// Measures stages with a clock, and uses fewer threads while the machine is busy with something else.
@@ -197,11 +202,40 @@ impl Simulation {
                 return Err(StepError::panicked(&*panic));
             }
         };
+        self.book(&report);
         if let Some(tuner) = &mut self.tuner {
             // A frame may have many times the work of another.
             tuner.record((self.clock.seconds() - start) / f64::from(report.iterations.max(1)));
         }
         Ok(report)
+    }
+
+    /// Books the work of a frame.
+    fn book(&mut self, report: &StepReport) {
+        let mut work = report.work;
+        // Such a solver does not follow the energies of the scene: nobody knows what a pin feels.
+        if work.pins != 0.0 && (self.kind.reads_k || self.kind.needs == Need::Nothing) {
+            work.pins = f64::NAN;
+        }
+        // A constant force has done its part over the whole way of the frame; held vertices feel none.
+        let ways = self.state.positions.iter().zip(&self.before.positions).map(|(x, before)| *x - *before);
+        let forces = self.model.forces.iter().zip(ways).enumerate();
+        work.program += forces.filter(|(i, _)| !self.is_held(*i)).map(|(_, (force, way))| force.dot(way)).sum::<f64>();
+        self.state.work += work;
+    }
+
+    /// Whether a pin holds a vertex of the state now.
+    fn is_held(&self, vertex: usize) -> bool {
+        let holds = |pin: u32| self.model.pins[pin as usize].pose(self.state.time).is_some();
+        self.model.pinned_in(vertex..vertex + 1).any(|pinned| holds(pinned.pin))
+    }
+
+    /// Kinetic, elastic and gravity energy now, in J.
+    fn total_energy(&self) -> f64 {
+        let (model, state) = (&self.model, &self.state);
+        let own = if self.kind.needs == Need::Nothing { 0.0 } else { self.elastic_energy(&state.positions) };
+        let vertices = state.positions.iter().zip(&state.velocities).zip(&model.masses);
+        own + vertices.map(|((x, v), mass)| mass * (0.5 * v.norm_squared() - model.gravity.dot(*x))).sum::<f64>()
     }
 
     /// Measures the current state. A solver that takes no notice of the energies of the scene has none of them.
@@ -216,8 +250,13 @@ impl Simulation {
         self.with_own_energy(Diagnostics::glance(&self.model, &self.terms, &self.state))
     }
 
-    fn with_own_energy(&self, measured: Diagnostics) -> Diagnostics {
-        if self.kind.needs != Need::Nothing { measured } else { Diagnostics { elastic_energy: 0.0, ..measured } }
+    fn with_own_energy(&self, mut measured: Diagnostics) -> Diagnostics {
+        if self.kind.needs == Need::Nothing {
+            measured.elastic_energy = 0.0;
+        }
+        let energy = measured.kinetic_energy + measured.elastic_energy + measured.gravity_energy;
+        let error = energy - self.start_energy - self.state.work.total();
+        Diagnostics { energy_error: error.is_finite().then_some(error), ..measured }
     }
 
     /// [`Solver::unsolved`] of the last frame, in m.
@@ -288,6 +327,7 @@ impl Simulation {
             self.forget();
         }
         self.state = self.model.initial_state();
+        self.start_energy = self.total_energy();
         self.frame = 0;
     }
 
@@ -331,6 +371,8 @@ impl Simulation {
             state.memory = SolverMemory::Nothing;
         }
         self.restore(state, other.frame)?;
+        // What there was from nowhere stays; what another material stores is none of it.
+        self.start_energy = self.total_energy() - (other.total_energy() - other.start_energy);
         // What cut at its start may still do, wherever the cloths of this one start.
         self.model.is_tangled |= other.model.is_tangled;
         let shifted = shifted.iter().map(|(&collider, &offset)| (collider, offset.into())).collect();

@@ -51,6 +51,14 @@ pub trait Elastic {
     /// Adds τ/α ∇C(∇C·d) at x to each vertex; a barrier after each colour. With d a velocity, in m/s, that is the gradient
     /// of the internal damping, in N.
     fn add_drag(&self, worker: &Worker<'_>, x: &[Vec3<f64>], d: &[Vec3<f64>], out: &Shared<'_, Vec3<f64>>);
+    /// ∂ψ/∂x and ∂D/∂x at one corner of an element, in N; `at` tells x and xⁿ of a vertex, in m. Not numbers for a rigid constraint.
+    fn forces_at(
+        &self,
+        element: usize,
+        corner: usize,
+        step: f64,
+        at: &dyn Fn(usize) -> [Vec3<f64>; 2],
+    ) -> [Vec3<f64>; 2];
 }
 
 impl<E: Energy<N>, const N: usize> Batch<E, N> {
@@ -182,5 +190,28 @@ impl<E: Energy<N>, const N: usize> Elastic for Batch<E, N> {
                 }
             }
         });
+    }
+
+    fn forces_at(
+        &self,
+        element: usize,
+        corner: usize,
+        step: f64,
+        at: &dyn Fn(usize) -> [Vec3<f64>; 2],
+    ) -> [Vec3<f64>; 2] {
+        let (rest, rate) = (&self.rest()[element], self.damping() / step);
+        let places = self.stencils()[element].map(|v| at(v as usize));
+        let (x, previous) = (places.map(|place| place[0]), places.map(|place| place[1]));
+        let row = E::row(rest, &previous);
+        let compliance = row.compliance();
+        if compliance == 0.0 {
+            return [Vec3::splat(f64::NAN); 2];
+        }
+        let mut drag = Vec3::ZERO;
+        if rate > 0.0 {
+            let moved: [Vec3<f64>; N] = std::array::from_fn(|i| x[i] - previous[i]);
+            drag = row.pull(corner, row.along(&moved) * (rate / compliance));
+        }
+        [E::gradient(rest, &x)[corner], drag]
     }
 }

@@ -24,9 +24,11 @@
 //! | `error.rs` | [`StepError`], in words |
 //! | `vertex_stages.rs` | predict, collide and contact resolution over vertices, once for single and double precision |
 //! | `term.rs` | [`Term`], the elements of a model behind the sweeps of all solvers |
+//! | `ledger.rs` | work of pins, moving colliders and wind |
 //! | `elastic.rs`, [`linear`] | sums over elements; sparse systems |
 
 pub(crate) mod elastic;
+pub(crate) mod ledger;
 pub(crate) mod position_based;
 pub(crate) mod substep_loop;
 pub(crate) mod vertex_stages;
@@ -71,7 +73,7 @@ use crate::contact::ContactStats;
 use crate::contact::context::ContactContext;
 use crate::model::Model;
 use crate::parallel::Team;
-use crate::state::State;
+use crate::state::{State, Work};
 
 /// Advances a [`State`]. Owns its scratch memory; allocates nothing in a substep.
 pub trait Solver: Send + Sync {
@@ -148,6 +150,8 @@ pub struct StepReport {
     pub stages: StageTimes,
     /// What a solver that holds a quality knows about it.
     pub quality: Option<Quality>,
+    /// What pins, moving colliders and wind have done on the cloth.
+    pub work: Work,
 }
 
 /// What [`auto`] knows about its own run.

@@ -548,6 +548,15 @@ impl Scheme for NewtonScheme {
         }
     }
 
+    fn each_body_work(&self, substep: &Substep<'_>, motion: &Motion, visit: &mut dyn FnMut(usize, f64)) {
+        let penalty_contacts = substep.penalty_contacts(self.searches);
+        for (i, inertia) in self.inertias.iter().enumerate().filter(|(_, inertia)| **inertia > 0.0) {
+            let ends = (motion.positions[i], motion.previous[i]);
+            let normal_force = |slot: usize| self.normal_forces[slot];
+            penalty_contacts.each_press(i, *inertia, ends, normal_force, |_, press| visit(i, press.work));
+        }
+    }
+
     fn remember(&self, memory: &mut SolverMemory) {
         if self.two_steps {
             memory.keep_step(&self.before);

@@ -120,6 +120,8 @@ struct ProjectiveScheme {
     fits: Vec<Fit>,
     /// How far contact has moved each y, in m.
     pushes: Vec<Vec3<f64>>,
+    /// What moving bodies do on each vertex by that in a substep, in J.
+    works: Vec<f64>,
     /// xⁿ as contact has lifted it, in m.
     lifted: Vec<Vec3<f64>>,
 }
@@ -233,6 +235,7 @@ impl ProjectiveScheme {
             correction: Vec::new(),
             fits: Vec::new(),
             pushes: Vec::new(),
+            works: Vec::new(),
             lifted: Vec::new(),
         }
     }
@@ -277,14 +280,18 @@ impl ProjectiveScheme {
             let (x, previous) = (motion.positions[i], motion.previous[i]);
             let free = x - self.pushes[i];
             let (mut pushed, mut lifted) = (free, previous);
-            let mut is_inside = false;
+            let (mut is_inside, mut work) = (false, 0.0);
             for obstacle in substep.obstacles {
                 if let Some(touch) = obstacle.touch(pushed, || previous, thickness, substep.step) {
+                    let before = pushed;
                     (pushed, lifted) = penalty::project(&touch, pushed, previous);
+                    let change = (pushed - before) - (lifted - previous);
+                    work += substep.model.masses[i] * change.dot(touch.surface_step) / (substep.step * substep.step);
                     is_inside |= obstacle.touch(x, || previous, thickness, substep.step).is_some();
                 }
             }
             self.pushes[i] = pushed - free;
+            self.works[i] = work;
             self.lifted[i] = lifted;
             // Where the elastic forces alone keep a vertex out, they know better than the projection where it is.
             if is_inside {
@@ -295,6 +302,10 @@ impl ProjectiveScheme {
 }
 
 impl Scheme for ProjectiveScheme {
+    fn each_body_work(&self, _: &Substep<'_>, _: &Motion, visit: &mut dyn FnMut(usize, f64)) {
+        self.works.iter().enumerate().for_each(|(i, work)| visit(i, *work));
+    }
+
     fn prepare(&mut self, context: &Context<'_>, motion: &Motion, step: f64) -> Result<(), StepError> {
         let model = context.model;
         let count = model.masses.len();
@@ -306,6 +317,7 @@ impl Scheme for ProjectiveScheme {
         for vectors in [&mut self.pushes, &mut self.lifted] {
             vectors.resize(count, Vec3::ZERO);
         }
+        self.works.resize(count, 0.0);
         let system = self.system.as_mut().ok_or(StepError::NotDefinite)?;
         system.fit(context, &motion.inverse_masses, step)
     }
@@ -315,6 +327,7 @@ impl Scheme for ProjectiveScheme {
         system.fit(substep.context, &motion.inverse_masses, substep.step)?;
         motion.positions.copy_from_slice(&motion.predicted);
         self.pushes.fill(Vec3::ZERO);
+        self.works.fill(0.0);
         self.lifted.copy_from_slice(&motion.previous);
         let mut largest: f64 = 0.0;
         for _ in 0..self.iterations {

@@ -18,6 +18,7 @@ use crate::math::{Real, Vec3};
 use crate::model::Model;
 use crate::motion::Pose;
 use crate::parallel::Shared;
+use crate::solver::ledger::{Books, Ledger};
 use crate::solver::vertex_stages::{ContactMove, ResolvedVertices, VertexStages, VertexStore, resolve_contact};
 use crate::solver::{Context, Particle, Solver, Stage, StepError, StepReport, Stopwatch};
 use crate::state::{SolverMemory, State};
@@ -35,6 +36,9 @@ pub(crate) trait Scheme: Send + Sync {
 
     /// Looks at the end of a substep, after contact has moved positions and lifted [`Motion::previous`].
     fn end(&mut self, _motion: &Motion) {}
+
+    /// Tells, after a step, of each vertex that a moving collider has pushed at while the scheme solved, and the work, in J.
+    fn each_body_work(&self, _substep: &Substep<'_>, _motion: &Motion, _visit: &mut dyn FnMut(usize, f64)) {}
 
     /// What the next frame needs besides positions and velocities, for the state to carry.
     fn remember(&self, memory: &mut SolverMemory) {
@@ -93,6 +97,7 @@ pub(crate) struct Motion {
     /// 1/m, in 1/kg; zero for a held vertex.
     pub(crate) inverse_masses: Vec<f64>,
     pushes: Vec<Push<f64>>,
+    ledger: Ledger,
 }
 
 impl Motion {
@@ -143,9 +148,19 @@ impl Motion {
             predicted: Shared::open(team, &mut self.predicted),
             inverse_masses: Shared::open(team, &mut self.inverse_masses),
             pushes: Shared::open(team, &mut self.pushes),
+            books: self.ledger.open(context, step),
             inverse_step: 1.0 / step,
         };
         (VertexStages::new(context.model, step), arrays)
+    }
+
+    /// Books the work of the substep, at its end.
+    fn book(&mut self, context: &Context<'_>, step: f64, pin_poses: &[Option<Pose>]) {
+        let (stages, arrays) = self.open(context, step);
+        if arrays.books.are_open() {
+            let threads = context.team.sharing(context.threads, arrays.positions.len());
+            context.team.run(threads, |worker| stages.book(worker, &arrays, pin_poses));
+        }
     }
 
     /// Takes over the positions of a contact resolution.
@@ -167,6 +182,7 @@ pub(crate) struct MotionArrays<'a> {
     predicted: Shared<'a, Vec3<f64>>,
     inverse_masses: Shared<'a, f64>,
     pushes: Shared<'a, Push<f64>>,
+    books: Books<'a>,
     /// 1/h, in 1/s.
     inverse_step: f64,
 }
@@ -245,6 +261,11 @@ impl VertexStore<f64> for MotionArrays<'_> {
         self.positions.set(vertex, by.x[1]);
         self.previous.set(vertex, by.previous[1]);
     }
+
+    #[inline(always)]
+    fn books(&self) -> &Books<'_> {
+        &self.books
+    }
 }
 
 /// A motion whose substep contact resolution ends: the velocity changes by what the position does.
@@ -301,8 +322,8 @@ impl<S: Scheme> SubstepLoop<S> {
         Self { scheme, substeps, motion, kinematics, resolution: None, unsolved: None }
     }
 
-    fn load(&mut self, model: &Model, state: &State, dt: f64) {
-        let motion = &mut self.motion;
+    fn load(&mut self, context: &Context<'_>, state: &State, dt: f64) {
+        let (model, motion) = (context.model, &mut self.motion);
         motion.positions.clone_from(&state.positions);
         motion.velocities.clone_from(&state.velocities);
         motion.previous.clone_from(&state.positions);
@@ -311,6 +332,7 @@ impl<S: Scheme> SubstepLoop<S> {
         motion.inverse_masses.clone_from(&model.inverse_masses);
         motion.pushes.resize(if model.wind.is_some() { model.triangles.len() } else { 0 }, Push::default());
         self.kinematics.load(model, state.time, dt, self.substeps);
+        motion.ledger.begin(context, state, &self.kinematics, (self.substeps, dt / f64::from(self.substeps)));
         if self.resolution.is_none() {
             self.resolution = ContactResolution::new(model).map(Box::new);
         }
@@ -349,7 +371,7 @@ impl<S: Scheme> Solver for SubstepLoop<S> {
         let model = context.model;
         let step = dt / f64::from(self.substeps);
         self.unsolved = None;
-        self.load(model, state, dt);
+        self.load(context, state, dt);
         self.scheme.recall(&state.memory);
         self.scheme.prepare(context, &self.motion, step)?;
         watch.lap(Stage::Update);
@@ -360,13 +382,20 @@ impl<S: Scheme> Solver for SubstepLoop<S> {
             watch.lap(Stage::Predict);
             let substep = Substep { context, model, obstacles, step, time: state.time + step * f64::from(s) };
             let outcome = self.scheme.step(&substep, &mut self.motion)?;
+            if self.kinematics.moves_colliders() {
+                let mut works = std::mem::take(&mut self.motion.ledger);
+                self.scheme.each_body_work(&substep, &self.motion, &mut |vertex, work| works.add_body(vertex, work));
+                self.motion.ledger = works;
+            }
             watch.lap(Stage::Solve);
             self.motion.collide(context, obstacles, step);
             if let Some(resolution) = &mut self.resolution {
                 let mut motion = MotionInContact { motion: &mut self.motion, step };
                 let colliders = (obstacles, self.kinematics.time_after(s as usize));
                 resolve_contact(&mut motion, resolution, context, colliders, step)?;
+                self.motion.ledger.add_pairs(resolution.take_work());
             }
+            self.motion.book(context, step, self.kinematics.pin_poses(s as usize));
             self.scheme.end(&self.motion);
             watch.lap(Stage::Collide);
             report.iterations = report.iterations.saturating_add(outcome.iterations);
@@ -380,6 +409,7 @@ impl<S: Scheme> Solver for SubstepLoop<S> {
             };
         }
         self.store(model, state, dt)?;
+        report.work = self.motion.ledger.close();
         if let Some(resolution) = &self.resolution {
             report.contacts = resolution.pushed();
             report.contact_stats = resolution.contact_stats();

@@ -19,6 +19,7 @@ use crate::math::{Real, Vec3};
 use crate::model::{Cloth, Model, Pinned};
 use crate::motion::Pose;
 use crate::parallel::{Shared, Worker};
+use crate::solver::ledger::Books;
 use crate::solver::{Context, Particle, StepError};
 
 /// Vertices that a team shares during a substep, however they are stored.
@@ -60,6 +61,9 @@ pub(crate) trait VertexStore<R: Real>: Copy {
 
     /// Moves x and xⁿ of a vertex: only the difference of the two moves changes its velocity.
     fn displace(&self, vertex: usize, by: &ContactMove);
+
+    /// Where work is booked.
+    fn books(&self) -> &Books<'_>;
 }
 
 /// How contact with a collider moves a point; all in m.
@@ -68,6 +72,15 @@ pub(crate) struct ContactMove {
     pub(crate) x: [Vec3<f64>; 2],
     /// xⁿ before and after: out of what the point began in.
     pub(crate) previous: [Vec3<f64>; 2],
+    /// How far the surface went in the substep.
+    pub(crate) surface_step: Vec3<f64>,
+}
+
+impl ContactMove {
+    /// By how much it changes the way of the point in the substep, in m.
+    pub(crate) fn change(&self) -> Vec3<f64> {
+        (self.x[1] - self.x[0]) - (self.previous[1] - self.previous[0])
+    }
 }
 
 /// The stages, and what is the same in every substep of a frame.
@@ -189,6 +202,7 @@ impl<'a, R: Real> VertexStages<'a, R> {
             let push = around.fold(Push::default(), |sum, &t| sum.plus(pushes.get(t as usize)));
             let change = push.velocity_step(vertices.inverse_mass(i), self.step);
             vertices.set_velocity(i, vertices.velocity(i) + change);
+            vertices.books().kick(i, change.cast());
         }
     }
 
@@ -238,6 +252,7 @@ impl<'a, R: Real> VertexStages<'a, R> {
             let x = vertices.position(vertex);
             if let Some(by) = self.touch(x, || vertices.previous(vertex), collider) {
                 vertices.displace(vertex, &by);
+                vertices.books().add_body(vertex, by.change(), by.surface_step);
             }
         }
     }
@@ -252,7 +267,16 @@ impl<'a, R: Real> VertexStages<'a, R> {
         let touch = collider.touch(x, &previous, self.thickness, self.step.to_f64())?;
         let previous = previous();
         let (moved, lifted) = penalty::project(&touch, x, previous);
-        Some(ContactMove { x: [x, moved], previous: [previous, lifted] })
+        Some(ContactMove { x: [x, moved], previous: [previous, lifted], surface_step: touch.surface_step })
+    }
+
+    /// Books the work of a substep at its end: after a barrier, where there is something to book, and before another one.
+    pub(crate) fn book(&self, worker: &Worker<'_>, vertices: &impl VertexStore<R>, pin_poses: &[Option<Pose>]) {
+        if vertices.books().are_open() {
+            worker.barrier();
+            vertices.books().end_substep(worker, vertices, pin_poses);
+            worker.barrier();
+        }
     }
 
     /// The distance that is kept from colliders, in m.

@@ -53,7 +53,7 @@ const MASK_BITS: usize = u64::BITS as usize;
 /// Elements, or vertices, of so many are balanced among themselves: an eighth, but no fewer than a thousand.
 ///
 /// Threads take a part each of a colour, and what one of them has written is read fastest by itself: a part has to be of the same region of the mesh in every colour. That
-/// is so if the colours are of the same size wherever one looks, not only in the whole. Shorter runs cost `auto` more sweeps: see ARCHITECTURE.md.
+/// is so if the colours are of the same size wherever one looks, not only in the whole. Shorter runs cost `auto` more sweeps: see `benches/JOURNAL.md`.
 fn run_length(count: usize) -> usize {
     count.div_ceil(8).max(1024)
 }

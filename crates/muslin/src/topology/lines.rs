@@ -3,8 +3,8 @@
 //! At a vertex two edges follow each other in a line if each is the straightest way on from the other, and the way turns by less than 30°. So every edge is
 //! in exactly one line. On a grid these are its rows, its columns and its diagonals; on other meshes they wander.
 //!
-//! Of use are the lines along the shorter sides of triangles that have a longest one, as those of a grid, where the border runs along such sides too. For what others do see
-//! the paragraph on `auto` in ARCHITECTURE.md.
+//! Of use are the lines along the shorter sides of triangles that have a longest one, as those of a grid, where the border runs along such sides too. `docs/decisions/017-long-range-constraints.md` has
+//! what they gain.
 
 use crate::topology::{Chart, NONE};
 

@@ -3,7 +3,7 @@
 //! ```text
 //! title, reference
 //! legend: line, mark, label, cost
-//! total energy over time      largest strain over time
+//! energy error over time      largest strain over time
 //! distance to the reference   error against cost, one point a run
 //! ```
 //!
@@ -189,7 +189,8 @@ fn frame(column: usize, row: usize, top: f64) -> Frame {
 fn over_time<B: DrawingBackend>(pen: &Pen<'_, B>, runs: &[Run<'_>], top: f64) -> Drawn {
     let energy = curves(runs, |series| {
         let first = series.total_energy.first().copied().unwrap_or(0.0);
-        series.total_energy.iter().map(|energy| Some(energy - first)).collect()
+        let both = series.energy_error.iter().zip(&series.total_energy);
+        both.map(|(error, total)| error.or(Some(total - first))).collect()
     });
     let strain = curves(runs, |series| series.max_strain.iter().map(|strain| Some(100.0 * strain)).collect());
     let mut distance = curves(runs, |series| series.distance_rms.iter().map(|d| d.map(|d| 1e3 * d)).collect());
@@ -203,7 +204,10 @@ fn over_time<B: DrawingBackend>(pen: &Pen<'_, B>, runs: &[Run<'_>], top: f64) ->
         (Panel { frame, title, across: "time [s]", along, x: time, y: y_axis }, y.is_some())
     };
     let diagrams = [
-        (panel((0, 0), "Total energy since the start", "energy [J]", Some(energy_axis(&energy))), energy),
+        (
+            panel((0, 0), "Energy beyond what it began with and was given", "energy [J]", Some(energy_axis(&energy))),
+            energy,
+        ),
         (panel((1, 0), "Largest strain of an edge", "strain [%]", strain_axis(&strain)), strain),
         (panel((0, 1), "Distance to the reference", "rms over vertices [mm]", tall_axis(&distance)), distance),
     ];

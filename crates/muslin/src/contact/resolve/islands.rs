@@ -40,6 +40,8 @@ pub(crate) struct Islands {
     islands: Vec<u32>,
     /// The islands of the contacts as they were found.
     island_of: Vec<u32>,
+    /// For each vertex, what moving colliders with a formula have done on it, in J times h²; empty where none moves.
+    supported: Vec<f64>,
 }
 
 /// What contacts do to a substep.
@@ -51,6 +53,8 @@ pub(crate) struct Push<'a> {
     pub(crate) thickness: f64,
     /// How far a pair that began too near is lifted at most, in m.
     pub(crate) lift: f64,
+    /// In 1/kg.
+    pub(crate) inverse_masses: &'a [f64],
 }
 
 impl Islands {
@@ -174,11 +178,13 @@ impl Islands {
         end: &mut [Vec3<f64>],
         lifts: &mut [Vec3<f64>],
     ) {
+        self.clear_supported(push, end.len());
         let (sources, touched, starts, count) = (&self.sources, &self.touched, &self.starts, self.sources.len());
         self.contacts.resize(count, PairContact::default());
         let team = context.team;
         // An island is of one worker; no other gets or sets the vertices that it moves, and nobody sets the others.
         let (end, lifts) = (Shared::open(team, end), Shared::open(team, lifts));
+        let supported = Shared::open(team, &mut self.supported);
         // Of each worker the islands whose first contact is in its share of all contacts.
         let island = |cut: usize| starts.partition_point(|start| start[0] < cut);
         let threads = if team.shares(count, FEW) { context.threads } else { 1 };
@@ -205,11 +211,28 @@ impl Islands {
                     supports.find(touched, push, &end);
                     for _ in 0..SWEEPS {
                         contacts.iter_mut().for_each(|contact| contact.project(&end));
-                        supports.keep_out(push, &end);
+                        supports.keep_out(push, &end, &supported);
                     }
                 }
             },
         );
+    }
+
+    /// What pins and colliders have done on the cloth through the contacts of a substep of `step` seconds, in J; led vertices from `cloth` on are those of meshes.
+    ///
+    /// A contact gives the vertex i an impulse bᵢ p/h. What leads a vertex gives it −bᵢ p/h besides, over the way that it is led.
+    pub(crate) fn work(&self, (start, end): (&[Vec3<f64>], &[Vec3<f64>]), cloth: usize, step: f64) -> [f64; 2] {
+        let mut sums = [0.0; 2];
+        for contact in &self.contacts[..self.sources.len().min(self.contacts.len())] {
+            contact.each_led(|vertex, push| {
+                let vertex = vertex as usize;
+                sums[usize::from(vertex >= cloth)] -= push.dot(end[vertex] - start[vertex]);
+            });
+        }
+        if !self.supported.is_empty() {
+            sums[1] += self.touched.iter().map(|&vertex| self.supported[vertex as usize]).sum::<f64>();
+        }
+        sums.map(|sum| sum / (step * step))
     }
 
     /// The same in a tangle, which may move every vertex: all of them count as touched. The rest is as for [`Untangle::lift`].
@@ -222,7 +245,8 @@ impl Islands {
         end: &mut [Vec3<f64>],
         lifts: &mut [Vec3<f64>],
     ) {
-        let Self { contacts, sources, touched, .. } = self;
+        self.clear_supported(push, end.len());
+        let Self { contacts, sources, touched, supported, .. } = self;
         contacts.clear();
         contacts.extend(sources.iter().map(|&[list, i]| push.lists[list as usize][i as usize]));
         contacts.iter().for_each(|contact| contact.lift(&Shared::open(team, lifts), push.lift));
@@ -236,7 +260,14 @@ impl Islands {
         for _ in 0..SWEEPS {
             contacts.iter_mut().for_each(|contact| contact.project(&Shared::open(team, end)));
             untangle.stop(w, start, lifts, end);
-            supports.keep_out(push, &Shared::open(team, end));
+            supports.keep_out(push, &Shared::open(team, end), &Shared::open(team, supported));
+        }
+    }
+
+    fn clear_supported(&mut self, push: &Push<'_>, vertices: usize) {
+        self.supported.clear();
+        if push.obstacles.iter().any(ColliderOverSubstep::moves) {
+            self.supported.resize(vertices, 0.0);
         }
     }
 }
@@ -259,11 +290,17 @@ impl Supports {
     }
 
     /// Takes them out again: no deeper in than they were, unless they keep the thickness.
-    fn keep_out(&self, push: &Push<'_>, x: &Shared<'_, Vec3<f64>>) {
+    fn keep_out(&self, push: &Push<'_>, x: &Shared<'_, Vec3<f64>>, supported: &Shared<'_, f64>) {
         for &(vertex, index, least) in &self.0 {
-            let y = x.get(vertex as usize);
-            if let Some(now) = push.obstacles[index as usize].after.probe_within(y, least) {
-                x.set(vertex as usize, y + now.normal * (least - now.distance).max(0.0));
+            let (vertex, obstacle) = (vertex as usize, &push.obstacles[index as usize]);
+            let y = x.get(vertex);
+            if let Some(now) = obstacle.after.probe_within(y, least) {
+                let change = now.normal * (least - now.distance).max(0.0);
+                x.set(vertex, y + change);
+                if !supported.is_empty() && obstacle.moves() {
+                    let work = change.dot(obstacle.surface_step(y)) / push.inverse_masses[vertex];
+                    supported.set(vertex, supported.get(vertex) + work);
+                }
             }
         }
     }

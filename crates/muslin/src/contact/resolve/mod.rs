@@ -100,6 +100,8 @@ pub(crate) struct ContactResolution {
     pushed: u64,
     /// Where something cuts or touches at the start.
     untangle: Option<Box<Untangle>>,
+    /// Work of pins and of colliders on the cloth in this substep, in J.
+    work: [f64; 2],
 }
 
 impl ContactResolution {
@@ -143,6 +145,7 @@ impl ContactResolution {
             stats_per_thread: StatsPerThread::default(),
             pushed: 0,
             untangle: model.is_tangled.then(Box::default),
+            work: [0.0; 2],
         })
     }
 
@@ -220,12 +223,19 @@ impl ContactResolution {
         self.pushed += lists.iter().map(|list| list.len() as u64).sum::<u64>();
         islands.sort(&lists, inverse_masses);
         let untangle = self.untangle.as_deref().filter(|untangle| !untangle.is_free());
-        let push = Push { lists: &lists, obstacles, thickness: context.model.thickness, lift: LIFT_SPEED * step };
+        let (thickness, lift) = (context.model.thickness, LIFT_SPEED * step);
+        let push = Push { lists: &lists, obstacles, thickness, lift, inverse_masses };
         if let Some(untangle) = untangle {
             islands.push_tangled((context.team, untangle), &push, (inverse_masses, *edge, step), start, end, lifts);
         } else if !islands.is_empty() {
             islands.push(context, &push, end, lifts);
         }
+        self.work = self.islands.work((&self.start, &self.end), self.cloth, step);
+    }
+
+    /// The work of pins and of colliders on the cloth in the last substep, in J; it is told once.
+    pub(crate) fn take_work(&mut self) -> [f64; 2] {
+        std::mem::take(&mut self.work)
     }
 
     /// Forgets the last substep.

@@ -14,7 +14,7 @@
 //! λ ← max(0, λ − C/m),    σ ← clamp(σ − s/m, μλ),    xᵢ += wᵢ bᵢ (n Δλ + Δσ)        m = Σ wᵢ bᵢ²
 //! ```
 //!
-//! with s the tangential part of what r has done since the start of the substep. As at bodies (see [`contact`](crate::contact::response::penalty)), a pair that began
+//! with s the tangential part of what r has done since the start of the substep. As at bodies (see [`penalty`](crate::contact::response::penalty)), a pair that began
 //! nearer than t is lifted a little at a time, together with where its vertices were, so that an old depth does not become
 //! velocity.
 //!
@@ -119,6 +119,15 @@ impl PairContact {
         self.start += self.along(lifts);
         self.thickness = self.thickness.min(self.normal.dot(self.start));
         self.start_error = self.normal.dot(self.start) - self.thickness;
+    }
+
+    /// Tells of each vertex that is led, and bᵢ p, the impulse on it times h, in kg·m.
+    pub(crate) fn each_led(&self, mut visit: impl FnMut(u32, Vec3<f64>)) {
+        let push = self.normal * self.press + self.drag;
+        if push != Vec3::ZERO {
+            let led = (0..4).filter(|&k| self.moves[k] == 0.0 && self.weights[k] != 0.0);
+            led.for_each(|k| visit(self.vertices[k], push * self.weights[k]));
+        }
     }
 
     /// One projection.

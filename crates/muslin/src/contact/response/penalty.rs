@@ -1,4 +1,4 @@
-//! Contact of a vertex with a collider: a rigid one-sided constraint with Coulomb friction.
+//! Contact of a vertex with a collider, as a projection and as a penalty: a rigid one-sided constraint with Coulomb friction.
 //!
 //! ```text
 //! C = d(x) − t ≥ 0        d signed distance, t thickness [m]
@@ -107,6 +107,8 @@ pub(crate) struct PenaltyForce {
     pub(crate) hessian: Mat3,
     /// k d n, in N, for the next iteration.
     pub(crate) normal_force: Vec3<f64>,
+    /// What the surface does on the vertex over the substep, in J: its force times its way.
+    pub(crate) work: f64,
 }
 
 impl PenaltyContact {
@@ -120,6 +122,7 @@ impl PenaltyContact {
             gradient: normal * (-k * new),
             hessian: if new > 0.0 { across * k } else { Mat3::ZERO },
             normal_force: normal * (k * new),
+            work: 0.0,
         };
         let normal_force = self.normal_force.norm();
         let limit = touch.friction * normal_force;
@@ -141,6 +144,7 @@ impl PenaltyContact {
                 }
             }
         }
+        press.work = -press.gradient.dot(touch.surface_step);
         press
     }
 }

@@ -24,7 +24,7 @@ use crate::solver::position_based::PositionBased;
 use crate::solver::position_based::settings::LoopSettings;
 use crate::solver::position_based::xpbd::XpbdLaw;
 use crate::solver::{Context, Need, Quality, Solver, SolverKind, StageTimes, StepError, StepReport};
-use crate::state::{AutoMemory, Controller, SolverMemory, State, StepBefore};
+use crate::state::{AutoMemory, Controller, SolverMemory, State, StepBefore, Work};
 
 /// The scene's `auto`.
 pub const KIND: SolverKind = SolverKind {
@@ -107,8 +107,13 @@ impl AutoSolver {
                     max_strain: Some(*max_strain),
                 })
             };
-            let twin_state =
-                State { positions: Vec::new(), velocities: Vec::new(), time: 0.0, memory: SolverMemory::Nothing };
+            let twin_state = State {
+                positions: Vec::new(),
+                velocities: Vec::new(),
+                time: 0.0,
+                memory: SolverMemory::Nothing,
+                work: Work::default(),
+            };
             Engines {
                 main: engine(),
                 twin: engine(),

@@ -29,6 +29,7 @@ use crate::solver::position_based::particle::{Moving, Particle};
 use crate::solver::position_based::substep::{join, part};
 use crate::solver::position_based::vertices::Frame;
 use crate::solver::substep_loop::Motion;
+use crate::solver::vertex_stages::VertexStore;
 use crate::solver::{Context, Solver, Stage, StageTimes, StepError, StepReport, Stopwatch};
 use crate::state::State;
 
@@ -159,6 +160,7 @@ impl Solver for Symplectic {
             stages,
             stable_step: limit.is_finite().then_some(limit),
             quality: None,
+            work: self.frame.work(),
         })
     }
 }
@@ -196,6 +198,7 @@ impl Symplectic {
         let vertices = Vertices { motion, origins: arrays.origins, rest_offsets: arrays.rest_offsets };
         // While only pins act on the vertices beside the forces, nobody asks for displacements and velocities apart.
         let is_together = !separates
+            && !arrays.books().are_open()
             && !stages.has_wind()
             && !stages.has_forces()
             && range.clone().all(|s| kinematics.obstacles(s).is_empty());
@@ -270,6 +273,9 @@ impl Symplectic {
                     all.clone().for_each(|vertex| join(&arrays, &motion, vertex));
                     worker.barrier();
                     watch.lap(Stage::Update);
+                }
+                if !separates {
+                    stages.book(worker, &arrays, pin_poses);
                 }
             }
             if is_together {

@@ -114,6 +114,7 @@ where
             stages,
             stable_step: None,
             quality: None,
+            work: self.frame.work(),
         })
     }
 }
@@ -338,7 +339,7 @@ where
                 self.solve(s, iteration);
                 self.collide(s);
             }
-            self.update();
+            self.update(s);
         }
         let residual = if is_last { self.end_frame() } else { 0.0 };
         LoopOutcome { stages: self.watch.times(), residual, limit_rounds: self.limit_rounds }
@@ -403,10 +404,11 @@ where
     }
 
     /// **Update.** Velocities from positions, unless contact is still to be resolved.
-    fn update(&mut self) {
+    fn update(&mut self, substep: usize) {
         let frame = self.frame;
         if !frame.resolves_contact {
             frame.stages.update(self.worker, &frame.arrays);
+            frame.stages.book(self.worker, &frame.arrays, frame.kinematics.pin_poses(substep));
             self.worker.barrier();
             self.watch.lap(Stage::Update);
         }

@@ -12,6 +12,7 @@ use crate::motion::Pose;
 use crate::parallel::{OwnElement, OwnItems, Shared, Team, Worker};
 use crate::shape::Probe;
 use crate::solver::Particle;
+use crate::solver::ledger::Books;
 use crate::solver::position_based::particle::Moving;
 use crate::solver::vertex_stages::{ContactMove, VertexStages, VertexStore, predicted};
 
@@ -28,12 +29,13 @@ pub(crate) struct Arrays<'a, R: Real> {
     pushes: Shared<'a, Push<R>>,
     pub(crate) contact_normals: Shared<'a, ContactNormal>,
     pub(crate) rest_offsets: &'a [R],
+    books: Books<'a>,
 }
 
 impl<'a, R: Real> Arrays<'a, R> {
     pub(crate) fn open(
         team: &'a Team,
-        (origins, clearances, rest_offsets): (&'a [Vec3<f64>], &'a [R], &'a [R]),
+        (origins, clearances, rest_offsets, books): (&'a [Vec3<f64>], &'a [R], &'a [R], Books<'a>),
         particles: &'a mut [Particle<R>],
         previous: &'a mut [Particle<R>],
         velocities: &'a mut [Particle<R>],
@@ -56,6 +58,7 @@ impl<'a, R: Real> Arrays<'a, R> {
         //   update         gets own                                 sets own velocities
         //   forces         gets all particles, velocities           sets nothing here
         //   move           as predict                               as predict
+        //   end_substep    gets all particles, previous, velocities  sets own books
         //   residual       gets all particles, previous             sets nothing
         //
         // (The second pass of the wind, predict and move have the same shares, so no barrier is needed between them.)
@@ -68,6 +71,7 @@ impl<'a, R: Real> Arrays<'a, R> {
             pushes: Shared::open(team, pushes),
             contact_normals: Shared::open(team, contact_normals),
             rest_offsets,
+            books,
         }
     }
 }
@@ -155,6 +159,11 @@ impl<R: Real> VertexStore<R> for Arrays<'_, R> {
         self.particles.set(vertex, shifted(self.particles.get(vertex), by.x[1] - by.x[0]));
         self.previous.set(vertex, shifted(self.previous.get(vertex), by.previous[1] - by.previous[0]));
     }
+
+    #[inline(always)]
+    fn books(&self) -> &Books<'_> {
+        &self.books
+    }
 }
 
 impl<R: Real> VertexStages<'_, R> {
@@ -228,6 +237,9 @@ impl<R: Real> VertexStages<'_, R> {
             let part = 2.0 * w[end] / (w[0] + w[1]);
             particles.set(end, shifted(particles.get(end), push * part));
             previous.set(end, shifted(previous.get(end), lift * part));
+            if w[end] > 0.0 {
+                arrays.books.add_body(edge.stencil()[end] as usize, by.change() * part, by.surface_step);
+            }
             normals.set(end, ContactNormal { pushed: true, ..normals.get(end) });
         }
     }

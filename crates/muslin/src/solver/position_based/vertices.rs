@@ -11,10 +11,11 @@ use crate::contact::resolve::{ContactResolution, Ends};
 use crate::force::Push;
 use crate::math::{Real, Vec3};
 use crate::parallel::{Shared, Team};
+use crate::solver::ledger::Ledger;
 use crate::solver::position_based::substep::{Arrays, ContactNormal};
 use crate::solver::vertex_stages::{ResolvedVertices, VertexStages, resolve_contact};
 use crate::solver::{Context, Particle, StepError};
-use crate::state::State;
+use crate::state::{State, Work};
 
 /// Vertices in contact with cloth from which on threads share them.
 const FEW_TOUCHED: usize = 128;
@@ -40,6 +41,7 @@ pub(crate) struct Frame<R: Real> {
     resolution: Option<Box<ContactResolution>>,
     /// Displacements at the start of the substep, as they were stored; empty without contact resolution.
     kept: Vec<Particle<R>>,
+    ledger: Ledger,
 }
 
 impl<R: Real> Default for Frame<R> {
@@ -57,6 +59,7 @@ impl<R: Real> Default for Frame<R> {
             clearances: Vec::new(),
             resolution: None,
             kept: Vec::new(),
+            ledger: Ledger::default(),
         }
     }
 }
@@ -84,6 +87,7 @@ impl<R: Real> Frame<R> {
         }
         self.rest_offsets.resize(rest_offsets, R::ZERO);
         self.kinematics.load(model, state.time, dt, substeps);
+        self.ledger.begin(context, state, &self.kinematics, (substeps, dt / f64::from(substeps)));
         self.measure_clearances(context);
         if self.resolution.is_none() {
             self.resolution = ContactResolution::new(model).map(Box::new);
@@ -146,6 +150,11 @@ impl<R: Real> Frame<R> {
         self.resolution.as_ref().map_or(0, |resolution| resolution.pushed())
     }
 
+    /// What was done on the cloth since the start of the frame.
+    pub(crate) fn work(&self) -> Work {
+        self.ledger.close()
+    }
+
     /// What contact has taken from the motion since the start of the frame.
     pub(crate) fn contact_stats(&self) -> ContactStats {
         self.resolution.as_ref().map_or_else(ContactStats::default, |resolution| resolution.contact_stats())
@@ -162,20 +171,22 @@ impl<R: Real> Frame<R> {
         let kinematics = std::mem::take(&mut self.kinematics);
         let colliders = (kinematics.obstacles(substep), kinematics.time_after(substep));
         let outcome = resolve_contact(self, &mut resolution, context, colliders, step);
+        self.ledger.add_pairs(resolution.take_work());
         (self.resolution, self.kinematics) = (Some(resolution), kinematics);
         outcome?;
-        self.update(context, step);
+        self.update(context, step, substep);
         Ok(())
     }
 
     /// Velocities from positions, which it keeps as the start of the next substep.
-    fn update(&mut self, context: &Context<'_>, step: f64) {
+    fn update(&mut self, context: &Context<'_>, step: f64, substep: usize) {
         let mut kept = std::mem::take(&mut self.kept);
         let copies = Shared::open(context.team, &mut kept);
-        let (stages, arrays, ..) = self.open(context, step);
+        let (stages, arrays, kinematics, ..) = self.open(context, step);
         context.team.run(context.threads, |worker| {
             worker.share(0..copies.len()).for_each(|i| copies.set(i, arrays.particles.get(i)));
             stages.update(worker, &arrays);
+            stages.book(worker, &arrays, kinematics.pin_poses(substep));
         });
         self.kept = kept;
     }
@@ -255,9 +266,10 @@ impl<R: Real> Frame<R> {
             first_rest_offsets,
             kinematics,
             clearances,
+            ledger,
             ..
         } = self;
-        let fixed = (&origins[..], &clearances[..], &rest_offsets[..]);
+        let fixed = (&origins[..], &clearances[..], &rest_offsets[..], ledger.open(context, step));
         let team = context.team;
         let arrays = Arrays::open(team, fixed, particles, previous, velocities, pushes, contact_normals);
         (VertexStages::new(context.model, step), arrays, kinematics, first_rest_offsets)

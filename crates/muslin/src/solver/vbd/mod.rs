@@ -419,6 +419,16 @@ fn solve(hessian: &Mat3, gradient: Vec3<f64>, floor: f64) -> Vec3<f64> {
 }
 
 impl Scheme for Descent {
+    fn each_body_work(&self, substep: &Substep<'_>, motion: &Motion, visit: &mut dyn FnMut(usize, f64)) {
+        let penalty_contacts = substep.penalty_contacts(false);
+        for i in (0..motion.positions.len()).filter(|i| motion.inverse_masses[*i] > 0.0) {
+            let inertia = substep.model.masses[i] / (substep.step * substep.step);
+            let ends = (motion.positions[i], motion.previous[i]);
+            let normal_force = |slot: usize| self.normal_forces[slot];
+            penalty_contacts.each_press(i, inertia, ends, normal_force, |_, press| visit(i, press.work));
+        }
+    }
+
     fn prepare(&mut self, context: &Context<'_>, _motion: &Motion, _step: f64) -> Result<(), StepError> {
         let model = context.model;
         if self.is_single {

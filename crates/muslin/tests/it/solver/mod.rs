@@ -5,6 +5,7 @@ mod cross_solver;
 mod determinism;
 mod dynamics;
 mod explicit;
+mod ledger;
 mod newton;
 mod projective;
 #[cfg(debug_assertions)]
