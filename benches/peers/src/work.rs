@@ -1,4 +1,4 @@
-//! What is to be done, as the files have it, and NumPy's arrays.
+//! Workloads as their files give them, and NumPy's arrays.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Seek, SeekFrom, Write};

@@ -1,4 +1,4 @@
-//! What can be typed. The doc comments are the help texts.
+//! Command line: the words that can be typed. The doc comments are the help texts.
 
 use std::path::PathBuf;
 

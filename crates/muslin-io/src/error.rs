@@ -1,4 +1,4 @@
-//! What can go wrong with a file, as one sentence: `cannot write out/sheet.npy: no space left on device`.
+//! Errors of files, each as one sentence: `cannot write out/sheet.npy: no space left on device`.
 //!
 //! The sentence is complete, so [`std::error::Error::source`] is empty: a caller that prints the chain does not say
 //! things twice. What the caller alone knows (`; frames up to 41 are kept`) it appends.

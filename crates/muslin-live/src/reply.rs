@@ -1,4 +1,4 @@
-//! What is answered: JSON objects with `ok`, and the words of what was refused.
+//! Replies: JSON objects with `ok`, and the words of a refusal.
 
 use std::collections::BTreeMap;
 

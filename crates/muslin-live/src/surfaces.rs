@@ -1,4 +1,4 @@
-//! What is to be drawn of the colliders that are no meshes: triangles on their surfaces, in their initial state.
+//! Surfaces of the colliders that are no meshes, for drawing: triangles in their initial state.
 
 use muslin::model::Model;
 use muslin::shape::{HalfSpace, Tessellation};

@@ -1,4 +1,4 @@
-//! What can be wrong with a picture that was asked for.
+//! Errors of a picture that was asked for.
 
 use std::path::PathBuf;
 

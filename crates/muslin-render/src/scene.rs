@@ -1,4 +1,4 @@
-//! What is in the picture, as plain data.
+//! Content of a picture, as plain data.
 
 use crate::camera::Camera;
 use crate::color::{CLOTH_COLORS, SOLID_COLOR};

@@ -1,4 +1,4 @@
-//! What is seen at each sample of the picture.
+//! Visibility: the surface that is seen at each sample of the picture.
 //!
 //! The picture is cut into bands of rows that are drawn independently, on as many threads as there are. A band keeps,
 //! for each sample, the nearest surface and its depth as 1/w, which is linear over the picture, w being the distance

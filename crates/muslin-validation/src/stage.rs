@@ -1,4 +1,4 @@
-//! What the tests stand on: scenes from text, meshes, chains, and equilibria.
+//! Ground of the tests: scenes from text, meshes, chains, and equilibria.
 
 use muslin::Simulation;
 use muslin::math::Vec3;

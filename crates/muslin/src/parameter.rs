@@ -1,4 +1,4 @@
-//! What a model, a solver or a fabric can be told: names, units, ranges and defaults, as data.
+//! Parameters of a model, a solver or a fabric: names, units, ranges and defaults, as data.
 //!
 //! A scene key, its error messages, and the table of `muslin models` all follow from
 //! these tables, so a parameter is described in exactly one place: the file of the thing that reads it.

@@ -1,4 +1,4 @@
-//! What self-contact costs, in frames that are full of it.
+//! Cost of self-contact, in frames that are full of it.
 //!
 //! ```text
 //! whole   the built-in scene `twirl` from its first frame to its last: a cloth falls onto a ball, which turns and winds it into folds

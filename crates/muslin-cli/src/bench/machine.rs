@@ -1,4 +1,4 @@
-//! What is measured on.
+//! Machine that is measured on.
 
 use std::env::consts::{ARCH, OS};
 use std::fmt;

@@ -1,4 +1,4 @@
-//! What happens to a large mesh before the first step.
+//! Preparation of a large mesh, before the first step.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! What is to be run, and where to: decided before anything is written.
+//! Plan of a run: scene, frames and folder, decided before anything is written.
 
 use std::fs;
 use std::mem;

@@ -1,4 +1,4 @@
-//! What an earlier run has left to go on from. Everything is checked before anything is changed.
+//! Resume: the files of an earlier run to go on from. Everything is checked before anything is changed.
 
 use std::io;
 

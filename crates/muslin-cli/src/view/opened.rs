@@ -1,4 +1,4 @@
-//! What was opened: the built-in scenes, one scene, or the results of a run; and which of its files may be asked for.
+//! Subject of the page: the built-in scenes, one scene, or the results of a run; and which of its files may be asked for.
 //!
 //! Files are found in a list, never by joining what a request says: that of the report, or the meshes that the scene names.
 //! Those outside of the folder of the scene or run are not given away.

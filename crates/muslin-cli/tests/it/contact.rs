@@ -1,4 +1,4 @@
-//! What a run says and leaves of contact: motion that was cut, starts that are refused, starts that are untangled.
+//! Contact in a run's words and files: motion that was cut, starts that are refused, starts that are untangled.
 
 use crate::muslin::Place;
 

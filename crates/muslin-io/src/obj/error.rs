@@ -1,4 +1,4 @@
-//! What can be wrong with an OBJ file.
+//! Errors of OBJ files.
 
 use std::fmt;
 

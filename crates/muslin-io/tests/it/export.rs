@@ -1,4 +1,4 @@
-//! What holds for all formats, and what each of them says.
+//! Formats: the rules that hold for all of them, and the messages of each.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What the crate promises to those who use it.
+//! Promises of the crate to those who use it.
 
 mod cloth;
 mod export;

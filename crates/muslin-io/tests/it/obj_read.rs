@@ -1,4 +1,4 @@
-//! What is read from good OBJ files.
+//! Good OBJ files: the meshes that are read from them.
 
 use muslin_io::{ObjGroup, ObjMesh, ObjUv, read_obj};
 

@@ -1,4 +1,4 @@
-//! What is refused, in which words.
+//! Bad OBJ files: the words in which they are refused.
 
 use muslin_io::read_obj;
 

@@ -1,4 +1,4 @@
-//! What a person can do to a simulation, over the requests that the page sends.
+//! Requests of the page: all that a person can do to a simulation.
 
 mod finished;
 mod hashes;

@@ -1,4 +1,4 @@
-//! What pictures show.
+//! Pictures, and the things that they must show.
 
 use muslin::contact::{Capsule, Sphere};
 use muslin_render::{Camera, Cloth, Picture, Renderer, Scene, Solid};

@@ -1,4 +1,4 @@
-//! What every model must hold, at random shapes.
+//! Properties that every model must have, at random shapes.
 
 use muslin::energy::bend::buckling::{self, Buckling};
 use muslin::energy::bend::cubic_shell::{self, CubicShell};

@@ -1,4 +1,4 @@
-//! What a scene says, as plain values in SI units with every default filled in.
+//! Description of a scene: plain values in SI units, with every default filled in.
 //!
 //! Nothing here refers to a file's text any more: whoever builds a model reads these fields and asks no questions
 //! about what was or was not given. An `Option` is left only where absence means something of its own.

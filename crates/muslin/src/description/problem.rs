@@ -1,4 +1,4 @@
-//! What is wrong with what a scene refers to, and how its meshes are asked for.
+//! Problems of the meshes that a scene refers to, and how those are asked for.
 
 use std::fmt;
 

@@ -1,3 +1,3 @@
-//! What cloth is made of.
+//! Materials of cloth.
 
 pub mod fabric;

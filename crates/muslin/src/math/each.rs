@@ -1,4 +1,4 @@
-//! What `core` does with arrays and closures, inlined for certain.
+//! Arrays and closures as in `core`, inlined for certain.
 //!
 //! A formula over [`Scalar`](crate::math::Scalar) is compiled for registers that not every processor has only as far as it is inlined into the sweep that asks for
 //! them. A closure that stays a function of its own, or one of `core` that calls it, is right and many times slower; so closures of

@@ -1,4 +1,4 @@
-//! What is wrong with a mesh, all of it at once.
+//! Validation of a mesh: everything that is wrong with it, at once.
 //!
 //! Meshes come from files, so a broken one is a mistake to report, never a panic; and a person wants the whole list,
 //! not the first line of it. Of each kind the first ten are named and the rest counted, so that a broken mesh of a

@@ -1,4 +1,4 @@
-//! What a user should know of a model, whatever solves it.
+//! Warnings about a model, whatever solves it.
 
 use crate::description;
 use crate::description::{Problems, Scene};

@@ -1,4 +1,4 @@
-//! What a scene takes.
+//! Memory that a scene takes.
 
 use crate::energy::stretch::shape_matching::Matching;
 use crate::model::Model;

@@ -1,4 +1,4 @@
-//! What a run says about itself.
+//! Output: the measurements of a run.
 
 mod diagnostics;
 pub mod fields;

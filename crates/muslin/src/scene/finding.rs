@@ -1,4 +1,4 @@
-//! What is wrong with a scene, and where.
+//! Findings: mistakes in a scene, and their places.
 //!
 //! A person mends a scene faster when all of it is said at once, so everything that reads a scene adds to a
 //! [`Report`] and goes on, and nothing returns at the first mistake.

@@ -1,4 +1,4 @@
-//! What does not go together with the solver of a scene.
+//! Settings that do not go together with the solver of a scene.
 
 use crate::description::{Problems, Scene};
 use crate::solver;

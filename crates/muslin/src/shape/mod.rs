@@ -1,4 +1,4 @@
-//! What cloth touches: shapes with a signed distance.
+//! Shapes with a signed distance: bodies that cloth touches.
 //!
 //! A collider is a [`Shape`] that stands still or moves along a path. The shapes that scene files name are in
 //! [`contact`](crate::contact): [`Sphere`](crate::contact::Sphere), [`Capsule`](crate::contact::Capsule) and others, a file each. A program can bring

@@ -1,4 +1,4 @@
-//! What a program does to a simulation while it runs: forces and impulses, colliders and pins that it leads, other materials.
+//! Actions of a program on a running simulation: forces and impulses, colliders and pins that it leads, other materials.
 
 use crate::description::{Choice, Problem, Problems};
 use crate::math::Vec3;

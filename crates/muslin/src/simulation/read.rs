@@ -1,4 +1,4 @@
-//! What a simulation tells of its state: vertices as the user numbers them, contacts, rays.
+//! Readings of a simulation's state: vertices as the user numbers them, contacts, rays.
 
 use crate::contact::{Pair, point_triangle};
 use crate::math::Vec3;

@@ -1,4 +1,4 @@
-//! What the tests of the physics share: scenes from text, fixtures from files, sums over a state.
+//! Support for the tests of the physics: scenes from text, fixtures from files, sums over a state.
 
 use muslin::Simulation;
 use muslin::math::Vec3;

@@ -1,4 +1,4 @@
-//! What contact and pictures rely on, asked of any shape.
+//! Conformance of a shape: the properties that contact and pictures rely on.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! What a frame says of contact: pairs and gaps with a known answer, and motion that was held back.
+//! Contact in the report of a frame: pairs and gaps with a known answer, and motion that was held back.
 
 use muslin::Simulation;
 use muslin::contact::{Surface, count_intersections};

@@ -1,4 +1,4 @@
-//! What a stiffness, a density and a clamp mean, whatever the mesh: through the compiled model.
+//! Stiffness, density and clamps mean the same on every mesh: through the compiled model.
 
 use muslin::math::Vec3;
 use muslin::mesh::Mesh;

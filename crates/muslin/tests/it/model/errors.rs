@@ -1,4 +1,4 @@
-//! What is said of scenes whose meshes or pins are wrong, and of motions that leave the finite numbers.
+//! Messages about scenes whose meshes or pins are wrong, and about motions that leave the finite numbers.
 
 use muslin::mesh::{Mesh, Severity};
 use muslin::model::Problem;
