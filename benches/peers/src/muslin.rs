@@ -73,7 +73,7 @@ impl Peer for Muslin {
     }
 
     fn counts(&self) -> Value {
-        let elements: usize = self.simulation.model().terms.iter().map(|term| term.element_count()).sum();
+        let elements: usize = self.simulation.terms().iter().map(|term| term.element_count()).sum();
         let iterations = self.sweeps * self.simulation.frame() as u64;
         json!({ "projections": iterations * elements as u64, "iterations": iterations })
     }

@@ -72,7 +72,7 @@ pub mod description;
 
 pub mod contact;
 pub mod energy;
-pub mod force;
+pub(crate) mod force;
 pub mod material;
 pub mod motion;
 

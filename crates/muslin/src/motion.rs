@@ -16,7 +16,7 @@ pub struct Motion {
 
 /// A displacement beside the path, from one instant to another; before and after it stands still.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Lead {
+pub(crate) struct Lead {
     /// Start and end of the motion, in s.
     pub times: [f64; 2],
     /// The displacement at the start and at the end, in m.
@@ -55,7 +55,7 @@ impl Motion {
     }
 
     /// Adds a displacement to the path, in place of an earlier one.
-    pub fn lead(&mut self, lead: Option<Lead>) {
+    pub(crate) fn lead(&mut self, lead: Option<Lead>) {
         self.lead = lead;
     }
 
@@ -99,7 +99,7 @@ impl Pose {
     };
 
     /// Whether it turns as another does, to the bit.
-    pub fn turns_as(&self, other: &Self) -> bool {
+    pub(crate) fn turns_as(&self, other: &Self) -> bool {
         self.rows == other.rows
     }
 

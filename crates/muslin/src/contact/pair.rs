@@ -4,6 +4,7 @@
 
 /// Pairs that may come to touch. See the module's comment.
 #[derive(Clone, Debug, Default)]
+#[doc(hidden)] // integration tests drive the broad phase and the truncation by themselves
 pub struct Candidates {
     /// A vertex and the corners of a triangle.
     pub vertex_triangle: Vec<[u32; 4]>,
@@ -35,6 +36,7 @@ impl Candidates {
 
 /// Two primitives without a common vertex: the vertices of both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[doc(hidden)] // integration tests drive the broad phase and the truncation by themselves
 pub enum Pair {
     /// A vertex and a triangle.
     VertexTriangle([u32; 4]),

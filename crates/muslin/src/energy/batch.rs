@@ -16,6 +16,7 @@ use crate::topology::color;
 pub(crate) type ParticleSpots<const N: usize> = Spots<[f32; 4], N>;
 
 /// The elements of one model, sorted by colour: elements of a colour share no vertex.
+#[doc(hidden)] // integration tests make batches of chosen elements
 pub struct Batch<E: Energy<N>, const N: usize> {
     stencils: ColoredStencils<N>,
     /// The same for the fast sweeps, made when the first one comes.
@@ -59,7 +60,7 @@ impl<E: Energy<N>, const N: usize> Batch<E, N> {
     }
 
     /// The same, as sweeps visit them colour by colour.
-    pub fn colored(&self) -> &ColoredStencils<N> {
+    pub(crate) fn colored(&self) -> &ColoredStencils<N> {
         &self.stencils
     }
 
@@ -101,7 +102,7 @@ impl<E: Energy<N>, const N: usize> Batch<E, N> {
 }
 
 /// The rest data of a batch, as many elements side by side as `S` has lanes.
-pub trait WideRest<S: Scalar, E: Energy<N>, const N: usize> {
+pub(crate) trait WideRest<S: Scalar, E: Energy<N>, const N: usize> {
     /// The full bundles of every colour, one colour after the other.
     fn wide_rest(&self) -> &[E::Rest<S>];
 }

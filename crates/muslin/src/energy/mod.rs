@@ -14,8 +14,9 @@ mod stiffness;
 pub mod bend;
 pub mod stretch;
 
+pub use batch::Batch;
 pub(crate) use batch::ParticleSpots;
-pub use batch::{Batch, WideRest};
+pub(crate) use batch::WideRest;
 pub use row::{Constraint, LinearRow, Multiplier, PairRow, Row, TripleRow};
 pub use stiffness::Stiffness;
 
@@ -113,7 +114,7 @@ pub struct Pull<const N: usize> {
 
 /// How the Hessian of an element is made free of negative eigenvalues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Treatment {
+pub(crate) enum Treatment {
     /// Not at all.
     Plain,
     /// [`Energy::clamped`].
@@ -126,7 +127,7 @@ pub enum Treatment {
 
 impl Treatment {
     /// The Hessian of an element, treated.
-    pub fn stiffness<E: Energy<N>, const N: usize>(self, rest: &E::Rest<f64>, x: &[Vec3<f64>; N]) -> Blocks<N> {
+    pub(crate) fn stiffness<E: Energy<N>, const N: usize>(self, rest: &E::Rest<f64>, x: &[Vec3<f64>; N]) -> Blocks<N> {
         match self {
             Self::Plain => E::hessian(rest, x),
             Self::Clamp => E::clamped(rest, x),
@@ -149,6 +150,7 @@ fn force_of<S: Scalar>(value: S, compliance: S) -> S {
 }
 
 /// Where a model is assembled: one cloth, in the order the solver sees it.
+#[doc(hidden)] // integration tests make batches of chosen elements
 pub struct Site<'a> {
     /// The rest shape.
     pub mesh: &'a Mesh,
@@ -199,7 +201,7 @@ impl Site<'_> {
 }
 
 /// Takes batches as they are assembled, whatever it makes of them: what sweeps them stands above the energies.
-pub trait Sink {
+pub(crate) trait Sink {
     /// Takes elements of one size of a model on one cloth.
     fn add<E: Energy<N>, const N: usize>(&mut self, batch: Batch<E, N>);
     /// How many batches it has taken.
@@ -235,7 +237,7 @@ impl Forms {
 }
 
 /// A key of a model that only means something beside others.
-pub struct Requirement {
+pub(crate) struct Requirement {
     /// The model.
     pub model: &'static str,
     /// The key.
@@ -247,7 +249,7 @@ pub struct Requirement {
 }
 
 /// Every such key.
-pub const REQUIREMENTS: &[Requirement] = &stretch::spring::REQUIREMENTS;
+pub(crate) const REQUIREMENTS: &[Requirement] = &stretch::spring::REQUIREMENTS;
 
 /// "No such energy", for studies of the others.
 const NONE: EnergyKind = EnergyKind {
@@ -270,7 +272,7 @@ macro_rules! family {
         pub const $table: &[EnergyKind] = &[$($family::$model::KIND,)* NONE];
 
         $(#[$of_function])*
-        pub fn $assemble(name: &str, settings: &Settings, site: &Site<'_>, sink: &mut impl Sink) {
+        pub(crate) fn $assemble(name: &str, settings: &Settings, site: &Site<'_>, sink: &mut impl Sink) {
             $(if name == $family::$model::KIND.entry.name {
                 $family::$model::assemble(settings, site, sink);
             })*

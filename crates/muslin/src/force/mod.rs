@@ -1,5 +1,5 @@
-//! What acts on cloth without being a potential of its shape.
+//! Forces on cloth that are no potential of its shape.
 
-pub mod wind;
+pub(crate) mod wind;
 
-pub use wind::{Push, Wind};
+pub(crate) use wind::{Push, Wind};

@@ -19,7 +19,7 @@ use crate::math::{Real, Vec3};
 
 /// Air and how cloth feels it.
 #[derive(Clone, Copy, Debug)]
-pub struct Wind<S> {
+pub(crate) struct Wind<S> {
     /// Velocity of the air, in m/s.
     pub velocity: Vec3<S>,
     /// Drag coefficient.
@@ -32,7 +32,7 @@ pub struct Wind<S> {
 
 impl Wind<f64> {
     /// From the scene's description; `None` if it exerts no force.
-    pub fn new(wind: &description::Wind) -> Option<Self> {
+    pub(crate) fn new(wind: &description::Wind) -> Option<Self> {
         let acts = wind.air_density > 0.0 && (wind.drag > 0.0 || wind.lift > 0.0);
         acts.then(|| Self {
             velocity: wind.velocity.into(),
@@ -43,7 +43,7 @@ impl Wind<f64> {
     }
 
     /// In another precision.
-    pub fn cast<T: Real>(&self) -> Wind<T> {
+    pub(crate) fn cast<T: Real>(&self) -> Wind<T> {
         Wind {
             velocity: self.velocity.cast(),
             drag: T::from_f64(self.drag),
@@ -56,7 +56,7 @@ impl Wind<f64> {
 impl<S: Real> Wind<S> {
     /// Force on each corner of a triangle, from its corners and their velocities.
     #[inline]
-    pub fn push(&self, x: [Vec3<S>; 3], v: [Vec3<S>; 3]) -> Push<S> {
+    pub(crate) fn push(&self, x: [Vec3<S>; 3], v: [Vec3<S>; 3]) -> Push<S> {
         let third = S::from_f64(1.0 / 3.0);
         let u = self.velocity - (v[0] + v[1] + v[2]) * third;
         let doubled = (x[1] - x[0]).cross(x[2] - x[0]);
@@ -73,7 +73,7 @@ impl<S: Real> Wind<S> {
 
 /// What the air does to a vertex.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Push<S> {
+pub(crate) struct Push<S> {
     /// F, in N.
     pub force: Vec3<S>,
     /// r, in N·s/m: no less than ‖F‖ over the velocity of the air.
@@ -83,13 +83,13 @@ pub struct Push<S> {
 impl<S: Real> Push<S> {
     /// Both pushes together.
     #[inline]
-    pub fn plus(self, o: Self) -> Self {
+    pub(crate) fn plus(self, o: Self) -> Self {
         Self { force: self.force + o.force, rate: self.rate + o.rate }
     }
 
     /// The change of velocity, in m/s, of a vertex of inverse mass `w` in a step `h`.
     #[inline]
-    pub fn velocity_step(self, w: S, h: S) -> Vec3<S> {
+    pub(crate) fn velocity_step(self, w: S, h: S) -> Vec3<S> {
         let hw = h * w;
         self.force * (hw / (S::ONE + hw * self.rate))
     }

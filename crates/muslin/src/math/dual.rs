@@ -21,6 +21,7 @@ pub struct Dual<S> {
     pub derivative: S,
 }
 
+#[allow(private_bounds, reason = "sealed: for f32, f64, and dual numbers over them")]
 impl<S: Real> Dual<S> {
     /// A number that does not depend on the variable.
     pub fn constant(value: S) -> Self {

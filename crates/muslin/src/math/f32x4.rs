@@ -12,31 +12,31 @@ use crate::math::{Scalar, angle};
 /// Four numbers, each with the arithmetic of an `f32`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(transparent)]
-pub struct F32x4(f32x4);
+pub(crate) struct F32x4(f32x4);
 
 impl F32x4 {
     /// From an array.
     #[inline(always)]
-    pub fn new(numbers: [f32; 4]) -> Self {
+    pub(crate) fn new(numbers: [f32; 4]) -> Self {
         Self(f32x4::new(numbers))
     }
 
     /// To an array.
     #[inline(always)]
-    pub fn to_array(self) -> [f32; 4] {
+    pub(crate) fn to_array(self) -> [f32; 4] {
         self.0.to_array()
     }
 
     /// The last number in every lane.
     #[inline(always)]
-    pub fn last(self) -> Self {
+    pub(crate) fn last(self) -> Self {
         let [.., last] = Self::transpose([self; 4]);
         last
     }
 
     /// Rows to columns.
     #[inline(always)]
-    pub fn transpose(rows: [Self; 4]) -> [Self; 4] {
+    pub(crate) fn transpose(rows: [Self; 4]) -> [Self; 4] {
         f32x4::transpose(rows.map(|row| row.0)).map(Self)
     }
 

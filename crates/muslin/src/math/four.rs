@@ -4,7 +4,7 @@ use std::ops::{Add, Mul, Sub};
 
 /// Four numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Four<S>([S; 4]);
+pub(crate) struct Four<S>([S; 4]);
 
 impl<S> From<[S; 4]> for Four<S> {
     #[inline(always)]

@@ -58,7 +58,7 @@ pub trait Scalar:
 }
 
 /// A single real number: `f32`, `f64`, or a dual number over one of them.
-pub trait Real: Scalar<Mask = bool> + PartialOrd {
+pub(crate) trait Real: Scalar<Mask = bool> + PartialOrd {
     /// The same numbers side by side, as many as the fast sweeps take at once.
     type Wide: Scalar;
     /// Four numbers that are loaded, computed with and stored as one.
@@ -85,11 +85,6 @@ pub trait Real: Scalar<Mask = bool> + PartialOrd {
     #[inline(always)]
     fn max(self, other: Self) -> Self {
         if self > other { self } else { other }
-    }
-    /// The smaller of the two; `other` if `self` is NaN.
-    #[inline(always)]
-    fn min(self, other: Self) -> Self {
-        if self < other { self } else { other }
     }
 }
 

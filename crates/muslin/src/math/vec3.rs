@@ -7,7 +7,7 @@ use crate::math::{Real, Scalar};
 /// A vector in space.
 ///
 /// Not padded: where speed matters, vectors stand side by side in lanes (`Vec3<F32x4>`) or are packed with a fourth
-/// number ([`Real::Four`]).
+/// number.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Vec3<S> {
     /// First coordinate.
@@ -79,6 +79,7 @@ impl<S: Scalar> Vec3<S> {
     }
 }
 
+#[allow(private_bounds, reason = "sealed: for f32, f64, and dual numbers over them")]
 impl<S: Real> Vec3<S> {
     /// Whether all coordinates are finite.
     #[inline(always)]

@@ -40,13 +40,13 @@ pub struct Model {
     /// Where every vertex is at time zero, in m.
     pub initial_positions: Vec<Vec3<f64>>,
     /// Held and led vertices.
-    pub pins: Vec<Pin>,
+    pub(crate) pins: Vec<Pin>,
     /// The vertices of the pins, rising, each once.
     pub pinned: Vec<Pinned>,
     /// All triangles.
     pub triangles: Vec<[u32; 3]>,
     /// The triangles around each vertex.
-    pub vertex_triangles: Adjacency,
+    pub(crate) vertex_triangles: Adjacency,
     /// All edges with their rest lengths, in m.
     pub edges: Vec<([u32; 2], f64)>,
     /// Bodies with a shape that has a formula.
@@ -54,15 +54,15 @@ pub struct Model {
     /// Bodies that are meshes.
     pub bodies: Vec<Body>,
     /// Edges that are tested against bodies too fine for vertices alone to notice; empty if there are none such.
-    pub contact_edges: ContactEdges,
+    pub(crate) contact_edges: ContactEdges,
     /// Whether cloth is kept from cloth and from itself, and how.
-    pub self_contact: Option<SelfContact>,
+    pub(crate) self_contact: Option<SelfContact>,
     /// g, in m/s².
     pub gravity: Vec3<f64>,
     /// What a program adds to the forces on the vertices in the next frame, in N; empty for none.
     pub(crate) forces: Vec<Vec3<f64>>,
     /// Air, if it moves or resists.
-    pub wind: Option<Wind<f64>>,
+    pub(crate) wind: Option<Wind<f64>>,
     /// Distance kept from bodies, in m.
     pub thickness: f64,
     /// The triangles of all cloths, then those of all bodies that are meshes.
@@ -82,7 +82,7 @@ impl fmt::Debug for Model {
 
 /// How cloth is kept from cloth.
 #[derive(Debug)]
-pub struct SelfContact {
+pub(crate) struct SelfContact {
     /// Coulomb's μ of cloth on cloth.
     pub friction: f64,
     /// The rest shapes, each cloth where it is, in m.
@@ -91,7 +91,7 @@ pub struct SelfContact {
 
 impl SelfContact {
     /// How far a vertex and a triangle, or two edges, are apart in the rest shape, in m: infinite for different cloths.
-    pub fn distance<const FIRST: usize>(&self, model: &Model, pair: [u32; 4]) -> f64 {
+    pub(crate) fn distance<const FIRST: usize>(&self, model: &Model, pair: [u32; 4]) -> f64 {
         if model.cloth_of(pair[0]) != model.cloth_of(pair[3]) {
             return f64::INFINITY;
         }
@@ -109,7 +109,7 @@ impl SelfContact {
 
 /// Edges sorted by colour: edges of a colour share no vertex.
 #[derive(Debug, Default)]
-pub struct ContactEdges {
+pub(crate) struct ContactEdges {
     /// The vertices of each.
     pub stencils: ColoredStencils<2>,
     /// Farther from a body than this, in m, an end of an edge cannot have the middle inside: the longest rest length,
@@ -152,14 +152,14 @@ pub struct Cloth {
 
 /// Vertices led along one path.
 #[derive(Debug)]
-pub struct Pin {
+pub(crate) struct Pin {
     pub(crate) motion: Motion,
     pub(crate) until: Option<f64>,
 }
 
 impl Pin {
     /// Where the pinned vertices are led at `time`, in s; `None` once they are released.
-    pub fn pose(&self, time: f64) -> Option<Pose> {
+    pub(crate) fn pose(&self, time: f64) -> Option<Pose> {
         /// Far above the rounding of a time, far below the shortest substep: one that ends at the very time of release
         /// still holds.
         const SAME_TIME: f64 = 1e-9;
@@ -172,14 +172,14 @@ impl Pin {
 pub struct Pinned {
     /// The vertex, in the state.
     pub vertex: u32,
-    /// Index into [`Model::pins`].
+    /// The pin that has it, in the order of the scene.
     pub pin: u32,
 }
 
 impl Model {
     /// How far a vertex and a triangle, or two edges, are kept apart, in m: the thickness, but within a cloth no more than a half of what
     /// its rest shape leaves.
-    pub fn pair_thickness<const FIRST: usize>(&self, pair: [u32; 4]) -> f64 {
+    pub(crate) fn pair_thickness<const FIRST: usize>(&self, pair: [u32; 4]) -> f64 {
         const REST_SHARE: f64 = 0.5;
         let Some(rules) = &self.self_contact else { return self.thickness };
         // Most are far apart at rest: that is seen at once.
@@ -190,6 +190,7 @@ impl Model {
     }
 
     /// The same for either kind of pair.
+    #[doc(hidden)] // an integration test compares the report with it
     pub fn kept_apart(&self, pair: Pair) -> f64 {
         match pair {
             Pair::VertexTriangle(vertices) => self.pair_thickness::<1>(vertices),
@@ -203,7 +204,7 @@ impl Model {
     }
 
     /// The cloth, or after all of them the body, that a vertex of the arrays of contact belongs to.
-    pub fn object_of(&self, vertex: u32) -> usize {
+    pub(crate) fn object_of(&self, vertex: u32) -> usize {
         let bodies = self.bodies.partition_point(|body| body.vertices.end <= vertex as usize);
         if (vertex as usize) < self.masses.len() { self.cloth_of(vertex) } else { self.cloths.len() + bodies }
     }

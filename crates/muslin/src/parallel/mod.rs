@@ -9,11 +9,11 @@
 //!
 //! | primitive | a thread has | why nobody else has it |
 //! |---|---|---|
-//! | [`Team::for_each_mut`] | the items of its share of some slices, as `&mut` | shares are disjoint, and the slices are borrowed for the whole run |
-//! | [`Worker::for_each_color`] | the vertices of its share of the elements of a colour | [`ColoredStencils`] has verified its colours, and a barrier stands after each |
+//! | `Team::for_each_mut` | the items of its share of some slices, as `&mut` | shares are disjoint, and the slices are borrowed for the whole run |
+//! | `Worker::for_each_color` | the vertices of its share of the elements of a colour | `ColoredStencils` has verified its colours, and a barrier stands after each |
 //!
-//! Runs of several stages open their arrays as [`Shared`]. Two more types stand between it and raw memory: [`Worker::part`] gives the items of a share,
-//! and [`Spots`] gives the items at indices that were checked once. Whoever follows neither gets and sets items by index; a
+//! Runs of several stages open their arrays as `Shared`. Two more types stand between it and raw memory: `Worker::part` gives the items of a share,
+//! and `Spots` gives the items at indices that were checked once. Whoever follows neither gets and sets items by index; a
 //! [stamped](Team::stamped) team then panics wherever two threads meet at one item between two barriers.
 //!
 //! Decision 041 (`docs/decisions/`) lists what is proved, what is checked and what is promised.
@@ -31,9 +31,8 @@ mod worker;
 mod workers;
 
 pub(crate) use avx2::Avx2;
-pub use shared::Shared;
-pub use stencils::{ColoredStencils, OwnElement, OwnItems};
-pub(crate) use stencils::{Gathered, GatheredLists, SpotLists, Spots};
+pub(crate) use shared::Shared;
+pub(crate) use stencils::{ColoredStencils, Gathered, GatheredLists, OwnElement, OwnItems, SpotLists, Spots};
 pub use team::{Tally, Team, TeamError};
 pub(crate) use worker::Pieces;
 pub use worker::Worker;

@@ -13,7 +13,7 @@ use crate::parallel::stamps::{Access, Stamps};
 ///
 /// Between two barriers, an item that one worker sets may not be got or set by another. [`Team::for_each_mut`], [`Worker::for_each_color`](crate::parallel::Worker::for_each_color) and
 /// `Worker::part` keep this by what they hand out. [`get`](Self::get) and [`set`](Self::set) leave it to the sweep: a [stamped](Team::stamped) team checks it.
-pub struct Shared<'a, T> {
+pub(crate) struct Shared<'a, T> {
     items: *const UnsafeCell<T>,
     length: usize,
     #[cfg(debug_assertions)]
@@ -63,12 +63,12 @@ impl<'a, T> Shared<'a, T> {
 
     /// Number of items.
     #[inline(always)]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.length
     }
 
     /// Whether there are no items.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.length == 0
     }
 
@@ -150,7 +150,7 @@ impl<T: Copy> Shared<'_, T> {
 
     /// Reads one item.
     #[inline(always)]
-    pub fn get(&self, index: usize) -> T {
+    pub(crate) fn get(&self, index: usize) -> T {
         assert!(index < self.length, "item out of range");
         // SAFETY: in range.
         unsafe { self.get_at_byte(index * size_of::<T>()) }
@@ -158,7 +158,7 @@ impl<T: Copy> Shared<'_, T> {
 
     /// Writes one item.
     #[inline(always)]
-    pub fn set(&self, index: usize, value: T) {
+    pub(crate) fn set(&self, index: usize, value: T) {
         assert!(index < self.length, "item out of range");
         // SAFETY: in range.
         unsafe { self.set_at_byte(index * size_of::<T>(), value) };

@@ -8,7 +8,7 @@ use crate::parallel::Shared;
 
 /// The vertices of elements, sorted by colour: two elements of a colour have no vertex in common.
 #[derive(Clone, Debug, Default)]
-pub struct ColoredStencils<const N: usize> {
+pub(crate) struct ColoredStencils<const N: usize> {
     stencils: Vec<[u32; N]>,
     colors: Vec<Range<usize>>,
     /// Above all vertices.
@@ -22,7 +22,7 @@ impl<const N: usize> ColoredStencils<N> {
     ///
     /// # Panics
     /// If a vertex is beyond the bound, or in two elements of a colour.
-    pub fn new(stencils: Vec<[u32; N]>, colors: Vec<Range<usize>>, bound: usize) -> Self {
+    pub(crate) fn new(stencils: Vec<[u32; N]>, colors: Vec<Range<usize>>, bound: usize) -> Self {
         // For each vertex the element after the last one that it was in.
         let mut last = vec![0; bound];
         let mut end = 0;
@@ -45,17 +45,17 @@ impl<const N: usize> ColoredStencils<N> {
     }
 
     /// Vertices of each element.
-    pub fn all(&self) -> &[[u32; N]] {
+    pub(crate) fn all(&self) -> &[[u32; N]] {
         &self.stencils
     }
 
     /// Runs of elements that may be moved together.
-    pub fn colors(&self) -> &[Range<usize>] {
+    pub(crate) fn colors(&self) -> &[Range<usize>] {
         &self.colors
     }
 
     /// Above all vertices.
-    pub fn bound(&self) -> usize {
+    pub(crate) fn bound(&self) -> usize {
         self.bound
     }
 
@@ -70,7 +70,7 @@ impl<const N: usize> ColoredStencils<N> {
 
 /// An element whose vertices are one worker's until the next barrier.
 #[derive(Debug)]
-pub struct OwnElement<'a, const N: usize> {
+pub(crate) struct OwnElement<'a, const N: usize> {
     index: usize,
     stencil: &'a [u32; N],
     bound: usize,
@@ -79,13 +79,13 @@ pub struct OwnElement<'a, const N: usize> {
 impl<const N: usize> OwnElement<'_, N> {
     /// Which it is.
     #[inline(always)]
-    pub fn index(&self) -> usize {
+    pub(crate) fn index(&self) -> usize {
         self.index
     }
 
     /// Its vertices.
     #[inline(always)]
-    pub fn stencil(&self) -> &[u32; N] {
+    pub(crate) fn stencil(&self) -> &[u32; N] {
         self.stencil
     }
 
@@ -94,14 +94,14 @@ impl<const N: usize> OwnElement<'_, N> {
     /// # Panics
     /// If the array is shorter than the stencils want.
     #[inline(always)]
-    pub fn of<'s, 'a, T: Copy>(&'s self, items: &Shared<'a, T>) -> OwnItems<'s, 'a, T, N> {
+    pub(crate) fn of<'s, 'a, T: Copy>(&'s self, items: &Shared<'a, T>) -> OwnItems<'s, 'a, T, N> {
         assert!(items.len() >= self.bound, "a state smaller than its model");
         OwnItems { items: *items, stencil: self.stencil }
     }
 }
 
 /// The items of an element.
-pub struct OwnItems<'s, 'a, T, const N: usize> {
+pub(crate) struct OwnItems<'s, 'a, T, const N: usize> {
     items: Shared<'a, T>,
     stencil: &'s [u32; N],
 }
@@ -109,14 +109,14 @@ pub struct OwnItems<'s, 'a, T, const N: usize> {
 impl<T: Copy, const N: usize> OwnItems<'_, '_, T, N> {
     /// The item of the `i`-th vertex.
     #[inline(always)]
-    pub fn get(&self, i: usize) -> T {
+    pub(crate) fn get(&self, i: usize) -> T {
         // SAFETY: the stencils are below their bound, and `of` has compared that with the length.
         unsafe { self.items.get_at_byte(self.stencil[i] as usize * size_of::<T>()) }
     }
 
     /// Sets it.
     #[inline(always)]
-    pub fn set(&self, i: usize, item: T) {
+    pub(crate) fn set(&self, i: usize, item: T) {
         // SAFETY: as above.
         unsafe { self.items.set_at_byte(self.stencil[i] as usize * size_of::<T>(), item) };
     }

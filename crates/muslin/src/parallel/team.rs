@@ -119,7 +119,7 @@ impl Team {
         Self { meter: Some(meter), ..self }
     }
 
-    /// The same, looking for races: whenever two of its threads touch one item of a [`Shared`](crate::parallel::Shared) array between two barriers and one of them
+    /// The same, looking for races: whenever two of its threads touch one item of a shared array between two barriers and one of them
     /// sets it, the second panics. It shares every pass, however few items there are. Each access takes some hundred times as long. Only in builds with debug assertions.
     #[cfg(debug_assertions)]
     #[must_use]

@@ -116,7 +116,7 @@ impl Worker<'_> {
     ///
     /// An element has its vertices to itself: the others of its colour have none of them.
     #[inline]
-    pub fn for_each_color<const N: usize>(
+    pub(crate) fn for_each_color<const N: usize>(
         &self,
         stencils: &ColoredStencils<N>,
         mut visit: impl FnMut(&OwnElement<'_, N>),

@@ -20,7 +20,7 @@ const PIECE: usize = 512;
 
 /// Where an energy is evaluated.
 #[derive(Clone, Copy, Debug)]
-pub struct Instant<'a> {
+pub(crate) struct Instant<'a> {
     /// x, in m.
     pub positions: &'a [Vec3<f64>],
     /// xⁿ, in m: where the substep began.
@@ -30,7 +30,7 @@ pub struct Instant<'a> {
 }
 
 /// The sums of one term.
-pub trait Elastic {
+pub(crate) trait Elastic {
     /// How many numbers [`values`](Self::values) gives.
     fn piece_count(&self) -> usize;
     /// Σψ + D, in J, in pieces: those of this worker's share, at `first` of `out` and on.

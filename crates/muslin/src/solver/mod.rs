@@ -25,10 +25,11 @@
 //! | `vertex_stages.rs` | predict, collide and contact resolution over vertices, once for single and double precision |
 //! | `term.rs` | [`Term`], the elements of a model behind the sweeps of all solvers |
 //! | `ledger.rs` | work of pins, moving colliders and wind |
-//! | `elastic.rs`, [`linear`] | sums over elements; sparse systems |
+//! | `elastic.rs`, `linear/` | sums over elements; sparse systems |
 
 pub(crate) mod elastic;
 pub(crate) mod ledger;
+pub(crate) mod linear;
 pub(crate) mod position_based;
 pub(crate) mod substep_loop;
 pub(crate) mod vertex_stages;
@@ -40,23 +41,22 @@ mod term;
 
 pub mod auto;
 pub mod explicit;
-pub mod linear;
 pub mod newton;
 pub mod projective;
 pub mod shape_matching;
 pub mod vbd;
 
 pub use auto::Auto;
-pub use elastic::{Elastic, Instant};
+pub(crate) use elastic::{Elastic, Instant};
 pub use error::{StepError, milliseconds, over_the_limit};
-pub use explicit::force_buffers::{ForceFlow, Forces, Rows, Vertices};
+pub(crate) use explicit::force_buffers::ForceFlow;
 pub use explicit::{Explicit, Stepping};
 pub use newton::{Indefiniteness, Integrator, LineSearch, LinearSystem, Newton};
 pub use pbd::Pbd;
 #[cfg(test)]
 pub(crate) use position_based::particle::Bundle;
-pub use position_based::particle::Particle;
-pub use position_based::sweep::{Place, Sweep};
+pub(crate) use position_based::particle::Particle;
+pub(crate) use position_based::sweep::Place;
 pub use position_based::{pbd, xpbd};
 pub use projective::Projective;
 pub(crate) use registry::{MOST_SUBSTEPS, PRECISION, count, iterations, substeps};
@@ -66,7 +66,6 @@ pub(crate) use stage::Stopwatch;
 pub use stage::{Stage, StageTimes};
 pub use term::{Term, elastic_energy};
 pub use vbd::Vbd;
-pub use vbd::incident::{IncidentElements, Plan, View};
 pub use xpbd::Xpbd;
 
 use crate::contact::ContactStats;

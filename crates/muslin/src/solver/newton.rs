@@ -159,7 +159,7 @@ pub enum Integrator {
 
 word!(Integrator { ImplicitEuler = "implicit_euler", Bdf2 = "bdf2" });
 
-/// What [`Newton`] does about negative eigenvalues of an element's Hessian: see [`Treatment`].
+/// What [`Newton`] does about negative eigenvalues of an element's Hessian.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Indefiniteness {
     /// Sets them to zero.

@@ -9,7 +9,7 @@
 //!
 //! which is the solution of A x = M y/h² + Σ s Kᵀp of the paper, written as a correction: then rounding and the accuracy of the factor
 //! do not matter to where it ends, held vertices are rows whose correction is zero, and Σ s Kᵀ(K x − p) is the gradient of the energy (p is the
-//! nearest point, so its own change costs nothing), which [`Elastic`](crate::solver::Elastic) has already. A is one number per pair of
+//! nearest point, so its own change costs nothing), which `Elastic` has already. A is one number per pair of
 //! vertices, shared by x, y and z, and factorised once; again only when a pin lets go or the step changes.
 //!
 //! **It never goes up.** Φ is bounded above by its value with the p of the last local step, which touches it there and of which the global
@@ -83,12 +83,12 @@ pub struct Projective {
 typed!(Projective: SolverSettings, KIND, { substeps, iterations });
 
 /// Is told the vertices of an element, its weights and its stiffness.
-pub type Visit<'a> = dyn FnMut(&[u32], &[f64], f64) + 'a;
+pub(crate) type Visit<'a> = dyn FnMut(&[u32], &[f64], f64) + 'a;
 
 /// What projective dynamics asks of every term.
 ///
 /// The local step is [`Elastic::add_gradient`](crate::solver::Elastic::add_gradient): s Kᵀ(K x − p) is the gradient, as the conformance suite checks.
-pub trait LocalStep {
+pub(crate) trait LocalStep {
     /// Whether every element is a distance to a projection.
     fn is_projective(&self) -> bool;
     /// The vertices of every element, its weights K and its stiffness in A, (1 + τ/h) s, for a step of h seconds.

@@ -10,21 +10,9 @@ use crate::solver::{Elastic, ForceFlow, Place, projective, vbd};
 
 /// A batch with its model erased: one virtual call per sweep, none per element.
 ///
-/// Each supertrait is the sweep of one solver and lives in that solver's file.
-pub trait Term:
-    Place<f32>
-    + Place<f64>
-    + xpbd::Project<f32>
-    + xpbd::Project<f64>
-    + pbd::Project<f32>
-    + pbd::Project<f64>
-    + Elastic
-    + ForceFlow
-    + projective::LocalStep
-    + vbd::VertexBlocks
-    + Send
-    + Sync
-{
+/// A program reads from it; it cannot implement it, since the sweeps of the solvers are the crate's own.
+#[allow(private_bounds, reason = "sealed: a term is a batch, whose sweeps solvers alone call")]
+pub trait Term: Sweeps + Send + Sync {
     /// [`Energy::NAME`].
     fn name(&self) -> &'static str;
     /// [`Energy::IS_QUADRATIC`].
@@ -40,6 +28,23 @@ pub trait Term:
     /// Σψ, in J.
     fn value(&self, x: &[Vec3<f64>]) -> f64;
 }
+
+/// The sweeps of all solvers. Each supertrait is that of one solver and lives in that solver's file.
+pub(crate) trait Sweeps:
+    Place<f32>
+    + Place<f64>
+    + xpbd::Project<f32>
+    + xpbd::Project<f64>
+    + pbd::Project<f32>
+    + pbd::Project<f64>
+    + Elastic
+    + ForceFlow
+    + projective::LocalStep
+    + vbd::VertexBlocks
+{
+}
+
+impl<E: Energy<N>, const N: usize> Sweeps for Batch<E, N> {}
 
 impl<E: Energy<N>, const N: usize> Term for Batch<E, N> {
     fn name(&self) -> &'static str {

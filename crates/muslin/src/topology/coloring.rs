@@ -26,7 +26,7 @@ pub struct Coloring {
 
 /// Why a colouring is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ColoringError {
+pub(crate) enum ColoringError {
     /// Two elements of a colour share a vertex.
     #[error("elements {} and {} of color {color} share vertex {vertex}", elements[0], elements[1])]
     Conflict {
@@ -91,7 +91,7 @@ pub fn color<const N: usize>(stencils: &[[u32; N]], vertex_count: usize) -> Colo
 /// and then the smallest that is, for those of overfull colours.
 ///
 /// `visit` calls its second argument with every neighbour of a vertex, in any order, however often.
-pub fn color_vertices(vertex_count: usize, visit: impl Fn(u32, &mut dyn FnMut(u32))) -> Coloring {
+pub(crate) fn color_vertices(vertex_count: usize, visit: impl Fn(u32, &mut dyn FnMut(u32))) -> Coloring {
     let mut colors = vec![UNSET; vertex_count];
     // For each colour the last vertex that found it taken.
     let mut taken_for: Vec<u32> = Vec::new();
@@ -257,7 +257,11 @@ impl Coloring {
     /// # Panics
     ///
     /// If a stencil uses a vertex from `vertex_count` up, or a range lies outside the order.
-    pub fn verify<const N: usize>(&self, stencils: &[[u32; N]], vertex_count: usize) -> Result<(), ColoringError> {
+    pub(crate) fn verify<const N: usize>(
+        &self,
+        stencils: &[[u32; N]],
+        vertex_count: usize,
+    ) -> Result<(), ColoringError> {
         let mut counts = vec![0; stencils.len()];
         // For each vertex the last color and element that used it.
         let mut last = vec![(usize::MAX, 0); vertex_count];

@@ -24,7 +24,8 @@ mod ordering;
 
 pub use adjacency::Adjacency;
 pub(crate) use chart::{Chart, is_flat};
-pub use coloring::{Coloring, ColoringError, color, color_vertices};
+pub(crate) use coloring::color_vertices;
+pub use coloring::{Coloring, color};
 pub(crate) use hierarchy::coarsen;
 pub use ordering::{Ordering, locality_order};
 
@@ -36,7 +37,7 @@ pub const NONE: u32 = u32::MAX;
 /// Two triangles that share an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hinge {
-    /// `[a, b, c, d]`: the shared edge a→b as triangle A runs along it, then the vertices contact normal it in A and in B.
+    /// `[a, b, c, d]`: the shared edge a→b as triangle A runs along it, then the vertices opposite it in A and in B.
     ///
     /// Either of a and b may be the lower.
     pub vertices: [u32; 4],

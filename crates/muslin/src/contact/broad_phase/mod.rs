@@ -69,6 +69,7 @@ const PARTS: usize = 32;
 
 /// What is asked of all pairs.
 #[derive(Clone, Copy)]
+#[doc(hidden)] // integration tests drive the broad phase and the truncation by themselves
 pub struct Asked<'a> {
     /// How near a pair has to come to be found, in m.
     pub distance: f64,
@@ -77,6 +78,7 @@ pub struct Asked<'a> {
 }
 
 /// By how much nearer than others a pair may come, in m.
+#[doc(hidden)] // integration tests drive the broad phase and the truncation by themselves
 pub type Leave<'a> = dyn Fn(Pair) -> f64 + Sync + 'a;
 
 impl Asked<'_> {
@@ -88,6 +90,7 @@ impl Asked<'_> {
 
 /// All lists. See the module's comment.
 #[derive(Debug)]
+#[doc(hidden)] // integration tests drive the broad phase and the truncation by themselves
 pub struct BroadPhase {
     patches: Patches,
     cloth_with_cloth: bool,

@@ -73,6 +73,7 @@ use crate::math::Vec3;
 
 /// Why a step cannot be certified.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[doc(hidden)] // integration tests drive the broad phase and the truncation by themselves
 pub enum Breach {
     /// They cannot be told apart at the beginning.
     #[error("{0} touch at the beginning of the step")]
@@ -87,6 +88,7 @@ pub enum Breach {
 
 /// What holding a step took.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[doc(hidden)] // integration tests drive the broad phase and the truncation by themselves
 pub struct Held {
     /// Pairs that had to be looked at.
     pub tested: usize,
@@ -218,6 +220,7 @@ pub(crate) fn room_of(margin: f64) -> f64 {
 }
 
 /// Checks a step as it is stored: no pair of `candidates` touches between `start` and `end`.
+#[doc(hidden)] // integration tests drive the broad phase and the truncation by themselves
 pub fn certify(start: &[Vec3<f64>], end: &[Vec3<f64>], candidates: &Candidates) -> Result<(), Breach> {
     check_finite(start, end)?;
     for (list, first_count) in candidates.lists() {

@@ -25,6 +25,7 @@ const PUSHES: u32 = 256;
 
 /// Cuts steps back; keeps its memory.
 #[derive(Debug, Default)]
+#[doc(hidden)] // integration tests drive the broad phase and the truncation by themselves
 pub struct Truncation {
     violations: Vec<Violation>,
     planes: Vec<SeparatingPlane>,

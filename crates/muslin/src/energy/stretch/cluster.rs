@@ -106,6 +106,7 @@ impl Mode {
 
 /// A cloth as its clusters are made from it; vertices are counted from zero.
 #[derive(Clone, Copy, Debug)]
+#[doc(hidden)] // the validation fits regions of its own
 pub struct Patch<'a> {
     /// Rest positions, in m.
     pub rest: &'a [Vec3<f64>],
@@ -117,6 +118,7 @@ pub struct Patch<'a> {
 
 /// A vertex in a cluster.
 #[derive(Clone, Copy, Debug)]
+#[doc(hidden)] // the validation fits regions of its own
 pub struct Member {
     /// The vertex, in the state.
     pub vertex: u32,
@@ -143,6 +145,7 @@ struct MatchedShape {
 
 /// Where a cluster is.
 #[derive(Clone, Copy, Debug)]
+#[doc(hidden)] // the validation fits regions of its own
 pub struct Fit {
     /// c, in m.
     pub center: Vec3<f64>,
@@ -179,6 +182,7 @@ impl Fit {
 
 /// Clusters of vertices.
 #[derive(Clone, Debug)]
+#[doc(hidden)] // the validation fits regions of its own
 pub struct Clusters {
     mode: Mode,
     /// Of each cluster the place of its first member; one more than there are clusters.

@@ -45,7 +45,7 @@ use crate::math::{Mat3, Scalar, Sym3, Vec3, each};
 use crate::parameter::Settings;
 
 /// An isotropic law of a sheet. Moduli are given times the area of the triangle, so energies are in J.
-pub trait Law: Send + Sync + 'static {
+pub(crate) trait Law: Send + Sync + 'static {
     /// [`Energy::NAME`].
     const NAME: &'static str;
     /// C, smooth at rest, with A W = ½‖C‖².
@@ -65,7 +65,7 @@ pub trait Law: Send + Sync + 'static {
 
 /// A number that depends on the strain.
 #[derive(Clone, Copy, Debug)]
-pub struct Condition<S> {
+pub(crate) struct Condition<S> {
     /// Cᵢ, in √J.
     pub value: S,
     /// ∂Cᵢ/∂E.
@@ -108,7 +108,7 @@ impl Moduli<f64> {
 
 /// A symmetric matrix over (u, v).
 #[derive(Clone, Copy, Debug)]
-pub struct Symmetric<S> {
+pub(crate) struct Symmetric<S> {
     /// Along u.
     pub uu: S,
     /// Along v.
@@ -120,19 +120,19 @@ pub struct Symmetric<S> {
 impl<S: Scalar> Symmetric<S> {
     /// The sum of the diagonal.
     #[inline(always)]
-    pub fn trace(&self) -> S {
+    pub(crate) fn trace(&self) -> S {
         self.uu + self.vv
     }
 
     /// The determinant.
     #[inline(always)]
-    pub fn determinant(&self) -> S {
+    pub(crate) fn determinant(&self) -> S {
         self.uu * self.vv - self.uv * self.uv
     }
 
     /// E of F.
     #[inline(always)]
-    pub fn strain([u, v]: [Vec3<S>; 2]) -> Self {
+    pub(crate) fn strain([u, v]: [Vec3<S>; 2]) -> Self {
         let half = S::from_f64(0.5);
         Self { uu: half * (u.dot(u) - S::ONE), vv: half * (v.dot(v) - S::ONE), uv: half * u.dot(v) }
     }
@@ -158,11 +158,11 @@ impl Symmetric<f64> {
 }
 
 /// Second derivatives over `(f_u, f_v)`.
-pub type Tangent = [[Mat3; 2]; 2];
+pub(crate) type Tangent = [[Mat3; 2]; 2];
 
 /// Eigenvalues of the Hessian over F, in the terms of the module's header.
 #[derive(Clone, Copy, Debug)]
-pub struct Modes {
+pub(crate) struct Modes {
     /// ψᵢⱼ.
     pub scaling: Symmetric<f64>,
     /// (ψ₁ − ψ₂)/(σ₁ − σ₂).
@@ -272,6 +272,7 @@ fn any_across(n: Vec3<f64>) -> Vec3<f64> {
 /// Triangles under a law.
 pub struct Membrane<L>(PhantomData<L>);
 
+#[allow(private_bounds, reason = "sealed: the laws are those of the crate")]
 impl<L: Law> Membrane<L> {
     /// All elements of a cloth, with the numbers that the scene gives.
     pub(crate) fn assemble(settings: &Settings, site: &Site<'_>, sink: &mut impl Sink) {

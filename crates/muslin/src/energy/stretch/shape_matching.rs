@@ -108,7 +108,7 @@ pub struct Matching {
 
 impl Matching {
     /// The regions of a cloth.
-    pub fn new(settings: &Settings, site: &Site<'_>) -> Self {
+    pub(crate) fn new(settings: &Settings, site: &Site<'_>) -> Self {
         let number = |name| settings.number(name).unwrap_or(0.0);
         let (first, count) = (site.first_vertex as usize, site.mesh.vertex_count());
         let rest: Vec<Vec3<f64>> = (0..count as u32).map(|v| site.position(v)).collect();
@@ -148,7 +148,7 @@ impl Matching {
     }
 
     /// The vertices of the cloth, in the state.
-    pub fn vertices(&self) -> Range<usize> {
+    pub(crate) fn vertices(&self) -> Range<usize> {
         self.vertices.clone()
     }
 
@@ -158,6 +158,7 @@ impl Matching {
     }
 
     /// Where a region is.
+    #[doc(hidden)] // the validation fits regions of its own
     pub fn fit(&self, cluster: usize, x: &[Vec3<f64>]) -> Fit {
         self.clusters.fit(cluster, x)
     }
@@ -180,6 +181,7 @@ impl Matching {
 
     /// ∂E/∂x of a vertex of the cloth, in N; `fit` tells where each of its regions is.
     #[inline]
+    #[doc(hidden)] // the validation fits regions of its own
     pub fn gradient(&self, vertex: usize, x: Vec3<f64>, fit: impl Fn(usize) -> Fit) -> Vec3<f64> {
         let places = self.places.of((vertex - self.vertices.start) as u32);
         places.iter().fold(Vec3::ZERO, |sum, &place| {
@@ -190,12 +192,12 @@ impl Matching {
     }
 
     /// How many unknowns of their own the regions have.
-    pub fn unknown_count(&self) -> usize {
+    pub(crate) fn unknown_count(&self) -> usize {
         self.unknown_count
     }
 
     /// The numbers of the system, one half of it: row, column, N/m; the own unknowns are counted from `first_unknown`.
-    pub fn each_entry(&self, first_unknown: u32, mut visit: impl FnMut(u32, u32, f64)) {
+    pub(crate) fn each_entry(&self, first_unknown: u32, mut visit: impl FnMut(u32, u32, f64)) {
         let beta = self.clusters.mode().share();
         let mut unknown = first_unknown;
         for (cluster, members) in self.clusters.iter() {

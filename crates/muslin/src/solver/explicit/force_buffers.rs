@@ -24,7 +24,7 @@ use crate::solver::position_based::particle::{Bundled, Differences, Moving, Part
 use crate::solver::position_based::sweep::{place_bundle, rest_offset, rest_offset_of_bundle};
 
 /// The vertices as forces see them.
-pub struct Vertices<'a> {
+pub(crate) struct Vertices<'a> {
     /// Displacements since the start of the frame, in m (see [`Sweep`](crate::solver::position_based::sweep::Sweep)), and velocities, in m/s.
     pub(crate) motion: Shared<'a, Moving>,
     /// Where the vertices were at the start of the frame, in m.
@@ -34,7 +34,7 @@ pub struct Vertices<'a> {
 }
 
 /// The forces of a batch, with its model erased.
-pub trait Forces: Send + Sync {
+pub(crate) trait Forces: Send + Sync {
     /// How many numbers the rest offsets take.
     fn arm_count(&self) -> usize;
     /// Measures the rest offsets at the start of a frame, from where the vertices are then, in m; those of this stream begin at `first`.
@@ -44,7 +44,7 @@ pub trait Forces: Send + Sync {
 }
 
 /// What a solver asks of every term.
-pub trait ForceFlow {
+pub(crate) trait ForceFlow {
     /// Its forces, written from the place `first` on, in the widest registers or not, and who feels them.
     fn stream(&self, first: u32, is_wide: bool) -> (Box<dyn Forces>, Rows);
 }
@@ -53,7 +53,7 @@ pub trait ForceFlow {
 pub(crate) const NONE: u32 = 0;
 
 /// Which of the written forces each vertex feels.
-pub struct Rows {
+pub(crate) struct Rows {
     /// For each vertex, forces that count for it, each with one that counts against it; all of a place below `end`.
     ///
     /// In pairs, since on a mesh most vertices have as many of the one as of the other, and one loop costs less than two.

@@ -4,7 +4,7 @@ use crate::math::{Mat3, Vec3};
 
 /// Rows of blocks, each with rising columns; both triangles are stored, so a product goes by rows and a column is a row.
 #[derive(Clone, Debug, Default)]
-pub struct BlockMatrix {
+pub(crate) struct BlockMatrix {
     /// Where each row begins, and one past the last.
     starts: Vec<u32>,
     columns: Vec<u32>,
@@ -17,7 +17,7 @@ impl BlockMatrix {
     /// An empty matrix with a block wherever two vertices share a stencil, and on the diagonal.
     ///
     /// `each_stencil` calls its argument with the vertices of every element; it is called twice.
-    pub fn new(vertex_count: usize, each_stencil: impl Fn(&mut dyn FnMut(&[u32]))) -> Self {
+    pub(crate) fn new(vertex_count: usize, each_stencil: impl Fn(&mut dyn FnMut(&[u32]))) -> Self {
         let mut starts = vec![0_u32; vertex_count + 1];
         let mut count = |stencil: &[u32]| {
             for &v in stencil {
@@ -69,55 +69,51 @@ impl BlockMatrix {
     }
 
     /// Number of rows.
-    pub fn row_count(&self) -> usize {
+    pub(crate) fn row_count(&self) -> usize {
         self.diagonal.len()
     }
 
     /// The block on the diagonal of a row.
-    pub fn diagonal_block(&self, row: usize) -> Mat3 {
+    pub(crate) fn diagonal_block(&self, row: usize) -> Mat3 {
         self.blocks[self.diagonal[row] as usize]
     }
 
-    /// Number of blocks.
-    pub fn block_count(&self) -> usize {
-        self.blocks.len()
-    }
-
     /// Index of the block of two vertices; `None` if no stencil has both.
-    pub fn slot(&self, row: u32, column: u32) -> Option<u32> {
+    pub(crate) fn slot(&self, row: u32, column: u32) -> Option<u32> {
         let start = self.starts[row as usize];
         let range = start as usize..self.starts[row as usize + 1] as usize;
         self.columns[range].binary_search(&column).ok().map(|at| start + at as u32)
     }
 
     /// Index of the diagonal block of a vertex.
-    pub fn diagonal_slot(&self, row: usize) -> usize {
+    pub(crate) fn diagonal_slot(&self, row: usize) -> usize {
         self.diagonal[row] as usize
     }
 
     /// The blocks, in order of rows.
-    pub fn blocks(&self) -> &[Mat3] {
+    pub(crate) fn blocks(&self) -> &[Mat3] {
         &self.blocks
     }
 
     /// The blocks, to be filled.
-    pub fn blocks_mut(&mut self) -> &mut [Mat3] {
+    #[cfg(test)]
+    pub(crate) fn blocks_mut(&mut self) -> &mut [Mat3] {
         &mut self.blocks
     }
 
     /// The blocks, to be filled, and where those of the diagonal are.
-    pub fn parts_mut(&mut self) -> (&mut [Mat3], &[u32]) {
+    pub(crate) fn parts_mut(&mut self) -> (&mut [Mat3], &[u32]) {
         (&mut self.blocks, &self.diagonal)
     }
 
     /// The columns and blocks of a row.
-    pub fn row(&self, row: usize) -> impl Iterator<Item = (u32, &Mat3)> + '_ {
+    pub(crate) fn row(&self, row: usize) -> impl Iterator<Item = (u32, &Mat3)> + '_ {
         let range = self.starts[row] as usize..self.starts[row + 1] as usize;
         self.columns[range.clone()].iter().copied().zip(&self.blocks[range])
     }
 
     /// Rows and columns of a held vertex become those of the identity: it does not move.
-    pub fn hold(&mut self, vertex: usize) {
+    pub(crate) fn hold(&mut self, vertex: usize) {
         for at in self.starts[vertex] as usize..self.starts[vertex + 1] as usize {
             let column = self.columns[at];
             self.blocks[at] = Mat3::ZERO;
@@ -130,7 +126,7 @@ impl BlockMatrix {
 
     /// One row of the product with a vector.
     #[inline]
-    pub fn row_product(&self, row: usize, x: impl Fn(usize) -> Vec3<f64>) -> Vec3<f64> {
+    pub(crate) fn row_product(&self, row: usize, x: impl Fn(usize) -> Vec3<f64>) -> Vec3<f64> {
         self.row(row).fold(Vec3::ZERO, |sum, (column, block)| sum + block.apply(x(column as usize)))
     }
 }

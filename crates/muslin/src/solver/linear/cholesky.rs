@@ -5,11 +5,11 @@ use crate::solver::linear::BlockMatrix;
 use crate::solver::linear::factor::Factor;
 
 /// A factorised matrix.
-pub struct Cholesky(Factor);
+pub(crate) struct Cholesky(Factor);
 
 impl Cholesky {
     /// Analyses the pattern of a matrix; its numbers do not matter. `None` if there is no memory for the factor.
-    pub fn new(matrix: &BlockMatrix) -> Option<Self> {
+    pub(crate) fn new(matrix: &BlockMatrix) -> Option<Self> {
         let (mut starts, mut rows) = (vec![0], Vec::new());
         for column in 0..3 * matrix.row_count() {
             rows.extend(lower(matrix, column).map(|(row, _)| row as u32));
@@ -20,7 +20,7 @@ impl Cholesky {
 
     /// Factorises a matrix of the pattern that was analysed; `false` if it is not positive definite or not finite.
     #[must_use]
-    pub fn factor(&mut self, matrix: &BlockMatrix) -> bool {
+    pub(crate) fn factor(&mut self, matrix: &BlockMatrix) -> bool {
         let numbers = (0..3 * matrix.row_count()).flat_map(|column| lower(matrix, column));
         for (place, (_, number)) in self.0.numbers.iter_mut().zip(numbers) {
             *place = number;
@@ -29,7 +29,7 @@ impl Cholesky {
     }
 
     /// Solves A x = b in place.
-    pub fn solve(&mut self, x: &mut [Vec3<f64>]) {
+    pub(crate) fn solve(&mut self, x: &mut [Vec3<f64>]) {
         for (numbers, x) in self.0.sides.chunks_exact_mut(3).zip(&*x) {
             numbers.copy_from_slice(&x.to_array());
         }

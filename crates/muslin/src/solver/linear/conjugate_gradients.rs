@@ -15,7 +15,7 @@ const PIECE: usize = 512;
 
 /// How a solve ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Solved {
+pub(crate) struct Solved {
     /// Iterations.
     pub iterations: u32,
     /// ‖b − A x‖ / ‖b‖ in the norm of the preconditioner.
@@ -27,7 +27,7 @@ pub struct Solved {
 
 /// The memory of a solve.
 #[derive(Clone, Debug, Default)]
-pub struct ConjugateGradients {
+pub(crate) struct ConjugateGradients {
     inverse_diagonal: Vec<Mat3>,
     residual: Vec<Vec3<f64>>,
     direction: Vec<Vec3<f64>>,
@@ -38,7 +38,7 @@ pub struct ConjugateGradients {
 
 impl ConjugateGradients {
     /// Solves A x = b in place, until the residual is `tolerance` of that of x = 0 or `limit` iterations are done.
-    pub fn solve(
+    pub(crate) fn solve(
         &mut self,
         (team, threads): (&Team, usize),
         matrix: &BlockMatrix,

@@ -6,9 +6,11 @@ mod conjugate_gradients;
 mod factor;
 mod scalar_cholesky;
 
-pub use block_matrix::BlockMatrix;
-pub use cholesky::Cholesky;
-pub use conjugate_gradients::{ConjugateGradients, Solved};
+pub(crate) use block_matrix::BlockMatrix;
+pub(crate) use cholesky::Cholesky;
+pub(crate) use conjugate_gradients::ConjugateGradients;
+#[cfg(test)]
+use conjugate_gradients::Solved;
 pub(super) use scalar_cholesky::ScalarCholesky;
 
 #[cfg(test)]

@@ -14,44 +14,44 @@ use crate::parallel::Avx2;
 /// registers; the fourth number of a velocity is zero.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(transparent)]
-pub struct Particle<R: Real>(R::Four);
+pub(crate) struct Particle<R: Real>(R::Four);
 
 impl<R: Real> Particle<R> {
     /// A displacement; `inverse_mass` is w = 1/m, in 1/kg, zero for a vertex that is held.
     #[inline(always)]
-    pub fn new(position: Vec3<R>, inverse_mass: R) -> Self {
+    pub(crate) fn new(position: Vec3<R>, inverse_mass: R) -> Self {
         Self([position.x, position.y, position.z, inverse_mass].into())
     }
 
     /// A velocity or a displacement.
     #[inline(always)]
-    pub fn vector(vector: Vec3<R>) -> Self {
+    pub(crate) fn vector(vector: Vec3<R>) -> Self {
         Self::new(vector, R::ZERO)
     }
 
     /// The vector.
     #[inline(always)]
-    pub fn xyz(&self) -> Vec3<R> {
+    pub(crate) fn xyz(&self) -> Vec3<R> {
         let [x, y, z, _] = self.0.into();
         Vec3::new(x, y, z)
     }
 
     /// In 1/kg.
     #[inline(always)]
-    pub fn inverse_mass(&self) -> R {
+    pub(crate) fn inverse_mass(&self) -> R {
         let [.., w] = self.0.into();
         w
     }
 
     /// All four numbers.
     #[inline(always)]
-    pub fn four(self) -> R::Four {
+    pub(crate) fn four(self) -> R::Four {
         self.0
     }
 
     /// From all four numbers.
     #[inline(always)]
-    pub fn from_four(four: R::Four) -> Self {
+    pub(crate) fn from_four(four: R::Four) -> Self {
         Self(four)
     }
 }

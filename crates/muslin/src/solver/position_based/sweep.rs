@@ -18,7 +18,7 @@ pub(crate) const BLOCK: usize = 8;
 /// which are small, and elements as rest offsets: vectors from their first vertex to the others at the start of the frame,
 /// taken in double precision. Only sums of the two enter a formula, which does not care where the element is.
 #[derive(Clone, Copy)]
-pub struct Sweep<'a, R: Real> {
+pub(crate) struct Sweep<'a, R: Real> {
     /// The displacements of the vertices since the start of the frame, in m.
     pub(crate) particles: Shared<'a, Particle<R>>,
     /// The same at the start of the substep.
@@ -94,7 +94,7 @@ impl<R: Real, S: Scalar, const N: usize> Element<'_, R, S, N> {
 }
 
 /// Rest offsets of a batch, in the precision `R`.
-pub trait Place<R: Real> {
+pub(crate) trait Place<R: Real> {
     /// How many numbers they take; `is_wide` says whether they are for the widest registers.
     fn rest_offset_count(&self, is_wide: bool) -> usize;
     /// Measures them at the start of a frame; those of this term begin at `first` of `rest_offsets`.

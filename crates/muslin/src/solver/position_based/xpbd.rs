@@ -88,7 +88,7 @@ where
 }
 
 /// The sweep XPBD asks of every term.
-pub trait Project<R: Real> {
+pub(crate) trait Project<R: Real> {
     /// Moves the particles towards satisfying each element, colour by colour; ends with the team at a barrier.
     fn project(&self, worker: &Worker<'_>, sweep: &Sweep<'_, R>);
     /// The largest move (in m) that another projection of an element of this worker's share would make.

@@ -28,7 +28,7 @@ use crate::solver::position_based::sweep::{ElementParticles, place_bundle, rest_
 use crate::topology::{Adjacency, Coloring};
 
 /// Which vertices stand side by side.
-pub struct Plan {
+pub(crate) struct Plan {
     lanes: usize,
     /// The vertices of all bundles. A last bundle that is not full repeats its first vertex.
     vertices: Vec<u32>,
@@ -95,7 +95,7 @@ impl Plan {
 
 /// Where vertices are, side by side.
 #[derive(Clone, Copy)]
-pub struct View<'a> {
+pub(crate) struct View<'a> {
     /// x as displacements since the start of the substep, in m.
     pub(crate) particles: Shared<'a, Particle<f32>>,
     /// xⁿ, likewise.
@@ -109,7 +109,7 @@ pub struct View<'a> {
 }
 
 /// A batch seen from its vertices, with its model and its registers erased.
-pub trait IncidentElements: Send + Sync {
+pub(crate) trait IncidentElements: Send + Sync {
     /// How many numbers the rest offsets take.
     fn arm_count(&self) -> usize;
     /// Measures them at the start of a substep; those of this term begin at `first` of `rest_offsets`.

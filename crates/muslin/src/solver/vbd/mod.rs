@@ -8,7 +8,7 @@
 //!     xᵢ ← xᵢ − t Hᵢ⁻¹ gᵢ
 //! ```
 //!
-//! h substep (in s), y where every vertex would go alone, D the potential of internal damping ([`Elastic`](crate::solver::Elastic)).
+//! h substep (in s), y where every vertex would go alone, D the potential of internal damping (`Elastic`).
 //! Vertices of a colour share no element, so all of them move at once, and the bits do not depend on the number of threads.
 //!
 //! Hᵢ is the exact block. Where it is not positive definite (cloth under compression), its eigenvalues are replaced by
@@ -103,7 +103,7 @@ const ACCELERATION: Parameter = Parameter {
 };
 
 /// What the descent asks of a term: sums over the elements of one vertex.
-pub trait VertexBlocks {
+pub(crate) trait VertexBlocks {
     /// Adds value, gradient and Hessian of Σ(ψ + D) in the position of one vertex, over the elements and their corners that
     /// `places` lists, as element × width + corner.
     fn add_block(&self, places: &[u32], around: &Around<'_>, sum: &mut VertexBlock);
@@ -114,7 +114,7 @@ pub trait VertexBlocks {
 }
 
 /// Where a vertex and its neighbours are.
-pub struct Around<'a> {
+pub(crate) struct Around<'a> {
     /// x, in m.
     pub positions: &'a Shared<'a, Vec3<f64>>,
     /// xⁿ, in m.
@@ -125,7 +125,7 @@ pub struct Around<'a> {
 
 /// The energy of one vertex, to the second order.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct VertexBlock {
+pub(crate) struct VertexBlock {
     /// In J.
     pub value: f64,
     /// In N.
