@@ -49,7 +49,7 @@ pub mod vbd;
 pub use auto::Auto;
 pub(crate) use elastic::{Elastic, Instant};
 pub use error::{StepError, milliseconds, over_the_limit};
-pub(crate) use explicit::force_buffers::ForceFlow;
+pub(crate) use explicit::force_buffers::BufferedForces;
 pub use explicit::{Explicit, Stepping};
 pub use newton::{Indefiniteness, Integrator, LineSearch, LinearSystem, Newton};
 pub use pbd::Pbd;

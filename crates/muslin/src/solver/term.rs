@@ -6,7 +6,7 @@ use crate::energy::{Batch, Energy, Sink};
 use crate::math::Vec3;
 use crate::model::Model;
 use crate::solver::position_based::{pbd, xpbd};
-use crate::solver::{Elastic, ForceFlow, Place, projective, vbd};
+use crate::solver::{BufferedForces, Elastic, Place, projective, vbd};
 
 /// A batch with its model erased: one virtual call per sweep, none per element.
 ///
@@ -38,7 +38,7 @@ pub(crate) trait Sweeps:
     + pbd::Project<f32>
     + pbd::Project<f64>
     + Elastic
-    + ForceFlow
+    + BufferedForces
     + projective::LocalStep
     + vbd::VertexBlocks
 {

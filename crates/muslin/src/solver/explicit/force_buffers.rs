@@ -29,24 +29,30 @@ pub(crate) struct Vertices<'a> {
     pub(crate) motion: Shared<'a, Moving>,
     /// Where the vertices were at the start of the frame, in m.
     pub(crate) origins: &'a [Vec3<f64>],
-    /// The arms of the full bundles of all streams.
+    /// The rest offsets of the full bundles of all buffers.
     pub(crate) rest_offsets: &'a [f32],
 }
 
-/// The forces of a batch, with its model erased.
-pub(crate) trait Forces: Send + Sync {
+/// The forces of a batch in a buffer, with its model erased.
+pub(crate) trait ForceBuffer: Send + Sync {
     /// How many numbers the rest offsets take.
-    fn arm_count(&self) -> usize;
-    /// Measures the rest offsets at the start of a frame, from where the vertices are then, in m; those of this stream begin at `first`.
+    fn rest_offset_count(&self) -> usize;
+    /// Measures the rest offsets at the start of a frame, from where the vertices are then, in m; those of this buffer begin at `first`.
     fn place(&self, worker: &Worker<'_>, origins: &[Vec3<f64>], rest_offsets: &Shared<'_, f32>, first: usize);
     /// Writes ∂E/∂x and damping, in N, for the elements of this worker's share; [`Rows`] has what they mean.
-    fn write(&self, worker: &Worker<'_>, vertices: &Vertices<'_>, first_arm: usize, forces: &Shared<'_, Particle<f32>>);
+    fn write(
+        &self,
+        worker: &Worker<'_>,
+        vertices: &Vertices<'_>,
+        first_rest_offset: usize,
+        forces: &Shared<'_, Particle<f32>>,
+    );
 }
 
-/// What a solver asks of every term.
-pub(crate) trait ForceFlow {
-    /// Its forces, written from the place `first` on, in the widest registers or not, and who feels them.
-    fn stream(&self, first: u32, is_wide: bool) -> (Box<dyn Forces>, Rows);
+/// Sweep of the explicit solver over a term.
+pub(crate) trait BufferedForces {
+    /// The forces of the term, written from the place `first` on, in the widest registers or not, and who feels them.
+    fn force_buffer(&self, first: u32, is_wide: bool) -> (Box<dyn ForceBuffer>, Rows);
 }
 
 /// The place of a force that is never written and stays zero.
@@ -124,7 +130,7 @@ impl Sums<'_> {
 }
 
 /// The elements of a batch in the order of their first vertices, as many at a time as `S` has lanes.
-struct ForceBuffers<E: Energy<N>, S: Scalar, const N: usize> {
+struct ElementForces<E: Energy<N>, S: Scalar, const N: usize> {
     stencils: Vec<[u32; N]>,
     /// The same.
     spots: Spots<Moving, N>,
@@ -138,8 +144,8 @@ struct ForceBuffers<E: Energy<N>, S: Scalar, const N: usize> {
     damping: f64,
 }
 
-impl<E: Energy<N>, const N: usize> ForceFlow for Batch<E, N> {
-    fn stream(&self, first: u32, is_wide: bool) -> (Box<dyn Forces>, Rows) {
+impl<E: Energy<N>, const N: usize> BufferedForces for Batch<E, N> {
+    fn force_buffer(&self, first: u32, is_wide: bool) -> (Box<dyn ForceBuffer>, Rows) {
         if let Some(quadratic) = StiffnessMatrix::new(self, first) {
             let rows = quadratic.rows(self.vertex_count());
             return (Box::new(quadratic), rows);
@@ -150,10 +156,10 @@ impl<E: Energy<N>, const N: usize> ForceFlow for Batch<E, N> {
         let rows = Rows::new(&stencils, self.vertex_count(), first);
         #[cfg(target_arch = "x86_64")]
         if is_wide {
-            return (Box::new(ForceBuffers::<E, F32x8, N>::new(self, &order, stencils, first)), rows);
+            return (Box::new(ElementForces::<E, F32x8, N>::new(self, &order, stencils, first)), rows);
         }
         let _ = is_wide;
-        (Box::new(ForceBuffers::<E, F32x4, N>::new(self, &order, stencils, first)), rows)
+        (Box::new(ElementForces::<E, F32x4, N>::new(self, &order, stencils, first)), rows)
     }
 }
 
@@ -165,7 +171,7 @@ fn cast<E: Energy<N>, const N: usize>(rest: &E::Rest<f64>) -> (E::Rest<f32>, f32
     (rest, if compliance > 0.0 { 1.0 / compliance } else { 0.0 })
 }
 
-impl<E: Energy<N>, S: Differences, const N: usize> ForceBuffers<E, S, N> {
+impl<E: Energy<N>, S: Differences, const N: usize> ElementForces<E, S, N> {
     fn new(batch: &Batch<E, N>, order: &[usize], stencils: Vec<[u32; N]>, first: u32) -> Self {
         let rest: Vec<E::Rest<f64>> = order.iter().map(|&e| batch.rest()[e]).collect();
         let bundles = rest.chunks_exact(S::LANES);
@@ -180,8 +186,8 @@ impl<E: Energy<N>, S: Differences, const N: usize> ForceBuffers<E, S, N> {
     }
 }
 
-impl<E: Energy<N>, S: Differences, const N: usize> Forces for ForceBuffers<E, S, N> {
-    fn arm_count(&self) -> usize {
+impl<E: Energy<N>, S: Differences, const N: usize> ForceBuffer for ElementForces<E, S, N> {
+    fn rest_offset_count(&self) -> usize {
         self.wide.len() * S::LANES * 3 * (N - 1)
     }
 
@@ -197,32 +203,32 @@ impl<E: Energy<N>, S: Differences, const N: usize> Forces for ForceBuffers<E, S,
         &self,
         worker: &Worker<'_>,
         vertices: &Vertices<'_>,
-        first_arm: usize,
+        first_rest_offset: usize,
         forces: &Shared<'_, Particle<f32>>,
     ) {
-        assert!(S::LANES == f32::lanes(worker.is_wide()), "another team than the stream was made for");
+        assert!(S::LANES == f32::lanes(worker.is_wide()), "another team than the buffer was made for");
         worker.compiled(
             #[inline(always)]
-            || self.write_some(worker, vertices, first_arm, forces),
+            || self.write_some(worker, vertices, first_rest_offset, forces),
         );
     }
 }
 
-impl<E: Energy<N>, S: Differences, const N: usize> ForceBuffers<E, S, N> {
+impl<E: Energy<N>, S: Differences, const N: usize> ElementForces<E, S, N> {
     /// Writes the forces of this worker's share.
     #[inline(always)]
     fn write_some(
         &self,
         worker: &Worker<'_>,
         vertices: &Vertices<'_>,
-        first_arm: usize,
+        first_rest_offset: usize,
         forces: &Shared<'_, Particle<f32>>,
     ) {
         // Two loops, because the choice inside one costs.
         if self.damping > 0.0 {
-            self.write_all::<true>(worker, vertices, first_arm, forces);
+            self.write_all::<true>(worker, vertices, first_rest_offset, forces);
         } else {
-            self.write_all::<false>(worker, vertices, first_arm, forces);
+            self.write_all::<false>(worker, vertices, first_rest_offset, forces);
         }
     }
 
@@ -231,38 +237,38 @@ impl<E: Energy<N>, S: Differences, const N: usize> ForceBuffers<E, S, N> {
         &self,
         worker: &Worker<'_>,
         vertices: &Vertices<'_>,
-        first_arm: usize,
+        first_rest_offset: usize,
         forces: &Shared<'_, Particle<f32>>,
     ) {
-        let arms = S::LANES * 3 * (N - 1);
-        let all_offsets = &vertices.rest_offsets[first_arm..][..self.arm_count()];
+        let bundle_size = S::LANES * 3 * (N - 1);
+        let all_offsets = &vertices.rest_offsets[first_rest_offset..][..self.rest_offset_count()];
         // A copy, which no store can change.
         let all = self.spots.over(&vertices.motion);
         let pieces = Pieces::small(self.first, S::LANES * (N - 1), self.wide.len());
         let (share, own_forces) = worker.part(forces, &pieces);
-        let offsets = all_offsets[share.start * arms..share.end * arms].chunks_exact(arms);
+        let offsets = all_offsets[share.start * bundle_size..share.end * bundle_size].chunks_exact(bundle_size);
         let motion = all.slice(share.start * S::LANES..share.end * S::LANES);
         let bundles = motion.chunks_exact(S::LANES).zip(own_forces.chunks_exact(S::LANES * (N - 1)));
         for ((rest, offsets), (motion, forces)) in self.wide[share].iter().zip(offsets).zip(bundles) {
-            let arm = |i: usize| rest_offset_of_bundle(offsets, i);
-            self.write_bundle::<S, DAMPED>(&motion, rest, arm, |place, force| forces[place].set(force));
+            let offset = |i: usize| rest_offset_of_bundle(offsets, i);
+            self.write_bundle::<S, DAMPED>(&motion, rest, offset, |place, force| forces[place].set(force));
         }
         if worker.leads() {
             for (e, rest) in (self.wide.len() * S::LANES..).zip(&self.rest) {
-                let arm = |i: usize| rest_offset(vertices.origins, &self.stencils[e], i);
+                let offset = |i: usize| rest_offset(vertices.origins, &self.stencils[e], i);
                 let set = |place, force| forces.set(self.first + e * (N - 1) + place, force);
-                self.write_bundle::<f32, DAMPED>(&all.slice(e..e + 1), rest, arm, set);
+                self.write_bundle::<f32, DAMPED>(&all.slice(e..e + 1), rest, offset, set);
             }
         }
     }
 
-    /// As many elements as `T` has lanes: their vertices, rest data and arms, and where to put the forces.
+    /// As many elements as `T` has lanes: their vertices, rest data and rest offsets, and where to put the forces.
     #[inline(always)]
     fn write_bundle<T: Differences, const DAMPED: bool>(
         &self,
         motion: &Gathered<'_, '_, Moving, Moving, N>,
         (rest, stiffness): &(E::Rest<T>, T),
-        arm: impl Fn(usize) -> Vec3<T>,
+        offset: impl Fn(usize) -> Vec3<T>,
         set: impl Fn(usize, Particle<f32>),
     ) {
         let ends = |lane: usize, i: usize| [motion.get(lane, 0), motion.get(lane, i)];
@@ -273,7 +279,7 @@ impl<E: Energy<N>, S: Differences, const N: usize> ForceBuffers<E, S, N> {
             } else {
                 x[i] = T::displacement(|lane| ends(lane, i));
             }
-            x[i] += arm(i);
+            x[i] += offset(i);
         }
         let force: [Vec3<T>; N] = if DAMPED {
             // −f = (C + τ Ċ)/α ∇C.
@@ -327,19 +333,19 @@ mod tests {
             let (mut first, mut found) = (NONE + 1, vec![Vec3::ZERO; x.len()]);
             for term in &terms {
                 let team = Team::new(2).unwrap();
-                let (stream, rows) = term.stream(first, team.is_wide());
+                let (buffer, rows) = term.force_buffer(first, team.is_wide());
                 first = rows.end();
                 let mut forces = vec![Particle::default(); first as usize];
-                let mut rest_offsets = vec![0.0; stream.arm_count()];
+                let mut rest_offsets = vec![0.0; buffer.rest_offset_count()];
                 let offsets = Shared::open(&team, &mut rest_offsets);
-                team.run(2, |worker| stream.place(worker, &model.initial_positions, &offsets, 0));
+                team.run(2, |worker| buffer.place(worker, &model.initial_positions, &offsets, 0));
                 let (expected, shared) = (Shared::open(&team, &mut expected), Shared::open(&team, &mut forces));
                 let motion = Shared::open(&team, &mut motion);
                 let vertices = Vertices { motion, origins: &model.initial_positions, rest_offsets: &rest_offsets };
                 team.run(2, |worker| {
                     term.add_gradient(worker, Instant { positions: &x, previous: &x, step: f64::INFINITY }, &expected);
                     term.add_drag(worker, &x, &v, &expected);
-                    stream.write(worker, &vertices, 0, &shared);
+                    buffer.write(worker, &vertices, 0, &shared);
                 });
                 let sums = rows.over(&shared);
                 for (i, sum) in found.iter_mut().enumerate() {

@@ -16,7 +16,7 @@ use std::ops::Range;
 use crate::energy::{Batch, Energy};
 use crate::math::{F32x4, Mat3, Scalar, Vec3};
 use crate::parallel::{Shared, SpotLists, Worker};
-use crate::solver::explicit::force_buffers::{Forces, Rows, Vertices};
+use crate::solver::explicit::force_buffers::{ForceBuffer, Rows, Vertices};
 use crate::solver::position_based::particle::{Bundle, Moving, Particle};
 
 /// K in rows.
@@ -111,13 +111,13 @@ impl StiffnessMatrix {
         &self,
         worker: &Worker<'_>,
         vertices: &Vertices<'_>,
-        first_arm: usize,
+        first_rest_offset: usize,
         forces: &Shared<'_, Particle<f32>>,
     ) {
         if self.damping > 0.0 {
-            self.write_all::<true>(worker, vertices, first_arm, forces);
+            self.write_all::<true>(worker, vertices, first_rest_offset, forces);
         } else {
-            self.write_all::<false>(worker, vertices, first_arm, forces);
+            self.write_all::<false>(worker, vertices, first_rest_offset, forces);
         }
     }
 
@@ -126,13 +126,13 @@ impl StiffnessMatrix {
         &self,
         worker: &Worker<'_>,
         vertices: &Vertices<'_>,
-        first_arm: usize,
+        first_rest_offset: usize,
         forces: &Shared<'_, Particle<f32>>,
     ) {
         let damping = F32x4::from_f64(f64::from(self.damping));
         // A copy, which no store can change.
         let (motion, neighbors) = (vertices.motion, self.neighbors.over(&vertices.motion));
-        let all_offsets = &vertices.rest_offsets[first_arm..][..self.arm_count()];
+        let all_offsets = &vertices.rest_offsets[first_rest_offset..][..self.rest_offset_count()];
         let moved = |vertex: Moving| {
             if DAMPED { vertex.particle() + vertex.velocity() * damping } else { vertex.particle() }
         };
@@ -152,9 +152,9 @@ impl StiffnessMatrix {
     }
 }
 
-impl Forces for StiffnessMatrix {
+impl ForceBuffer for StiffnessMatrix {
     /// Three numbers for each vertex, and one to fill a register.
-    fn arm_count(&self) -> usize {
+    fn rest_offset_count(&self) -> usize {
         self.vertices.len() * F32x4::LANES
     }
 
@@ -171,12 +171,12 @@ impl Forces for StiffnessMatrix {
         &self,
         worker: &Worker<'_>,
         vertices: &Vertices<'_>,
-        first_arm: usize,
+        first_rest_offset: usize,
         forces: &Shared<'_, Particle<f32>>,
     ) {
         worker.compiled(
             #[inline(always)]
-            || self.write_some(worker, vertices, first_arm, forces),
+            || self.write_some(worker, vertices, first_rest_offset, forces),
         );
     }
 }

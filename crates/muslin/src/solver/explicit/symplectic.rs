@@ -18,18 +18,19 @@
 use std::ops::Range;
 use std::sync::Mutex;
 
+use crate::contact::kinematics::Kinematics;
 use crate::math::{F32x4, Scalar};
 use crate::model::Cloth;
-use crate::parallel::Shared;
+use crate::parallel::{Shared, Worker};
 use crate::solver::explicit::diverged;
 use crate::solver::explicit::force_buffers;
-use crate::solver::explicit::force_buffers::{Forces, Rows, Vertices};
+use crate::solver::explicit::force_buffers::{ForceBuffer, Rows, Vertices};
 use crate::solver::explicit::stability::Stability;
 use crate::solver::position_based::particle::{Moving, Particle};
-use crate::solver::position_based::substep::{join, part};
+use crate::solver::position_based::substep::{Arrays, join, part};
 use crate::solver::position_based::vertices::Frame;
 use crate::solver::substep_loop::Motion;
-use crate::solver::vertex_stages::VertexStore;
+use crate::solver::vertex_stages::{VertexStages, VertexStore};
 use crate::solver::{Context, Solver, Stage, StageTimes, StepError, StepReport, Stopwatch};
 use crate::state::State;
 
@@ -41,7 +42,7 @@ pub(crate) struct Symplectic {
     frame: Frame<f32>,
     substeps: u32,
     pulls: Vec<Pull>,
-    /// What the terms do to the vertices, in N, where their rows say.
+    /// The forces of the terms on the vertices, in N, where their rows say.
     forces: Vec<Particle<f32>>,
     /// The vertices as the elements see them: a copy of what the frame keeps apart.
     moving: Vec<Moving>,
@@ -50,12 +51,12 @@ pub(crate) struct Symplectic {
     motion: Motion,
 }
 
-/// What one term does.
+/// Forces of one term.
 struct Pull {
-    stream: Box<dyn Forces>,
+    buffer: Box<dyn ForceBuffer>,
     /// Which of its forces each vertex feels.
     rows: Rows,
-    /// It acts in every so manieth substep.
+    /// It acts in every `stride`-th substep.
     stride: u32,
 }
 
@@ -94,10 +95,10 @@ impl Symplectic {
         self.motion.inverse_masses.clone_from(&model.inverse_masses);
         let mut first = force_buffers::NONE + 1;
         for (t, term) in context.terms.iter().enumerate() {
-            let (stream, rows) = term.stream(first, context.team.is_wide());
+            let (buffer, rows) = term.force_buffer(first, context.team.is_wide());
             first = rows.end();
             let stride = if term.is_quadratic() { self.stride(context, t, step) } else { 1 };
-            self.pulls.push(Pull { stream, rows, stride });
+            self.pulls.push(Pull { buffer, rows, stride });
         }
         self.forces.resize(first as usize, Particle::default());
     }
@@ -131,13 +132,13 @@ impl Solver for Symplectic {
             self.prepare(context, step);
         }
         let limit = self.limit(context, state, step);
-        let rest_offset_counts = self.pulls.iter().map(|pull| pull.stream.arm_count());
+        let rest_offset_counts = self.pulls.iter().map(|pull| pull.buffer.rest_offset_count());
         self.frame.load(context, state, (dt, self.substeps), rest_offset_counts);
         self.moving.resize(state.positions.len(), Moving::default());
         let (origins, rest_offsets, first_rest_offsets) = self.frame.open_rest_offsets(context.team);
         context.team.run(context.threads, |worker| {
             for (pull, &first) in self.pulls.iter().zip(first_rest_offsets) {
-                pull.stream.place(worker, origins, &rest_offsets, first);
+                pull.buffer.place(worker, origins, &rest_offsets, first);
             }
         });
         let loaded = context.clock.seconds();
@@ -170,11 +171,11 @@ impl Symplectic {
     fn run(&mut self, context: &Context<'_>, step: f64) -> Result<StageTimes, StepError> {
         let substeps = self.substeps as usize;
         if !self.frame.resolves_contact() {
-            return Ok(self.run_some(context, step, 0..substeps));
+            return Ok(self.run_substeps(context, step, 0..substeps));
         }
         let mut sum = StageTimes::default();
         for s in 0..substeps {
-            sum += self.run_some(context, step, s..s + 1);
+            sum += self.run_substeps(context, step, s..s + 1);
             let start = context.clock.seconds();
             self.frame.resolve_contact(context, step, s)?;
             sum[Stage::Collide] += context.clock.seconds() - start;
@@ -182,111 +183,186 @@ impl Symplectic {
         Ok(sum)
     }
 
-    /// Runs some of the substeps; where cloth is kept from cloth, that is still to come.
-    fn run_some(&mut self, context: &Context<'_>, step: f64, range: Range<usize>) -> StageTimes {
-        let (model, substeps) = (context.model, self.substeps as usize);
-        let separates = self.frame.resolves_contact();
+    /// Runs some of the substeps on the team; where contact is resolved, that is still to come.
+    fn run_substeps(&mut self, context: &Context<'_>, step: f64, substeps: Range<usize>) -> StageTimes {
+        let resolves_contact = self.frame.resolves_contact();
         let (stages, arrays, kinematics, first_rest_offsets) = self.frame.open(context, step);
-        // In the pass over the elements a place is set by the worker that has its element; in that over the vertices, after
-        // a barrier, places are only read.
-        let forces = Shared::open(context.team, &mut self.forces);
-        // Each pass gets and sets those of its share of the vertices, but the one over the elements, which gets all and stands
-        // between two barriers.
-        let motion = Shared::open(context.team, &mut self.moving);
-        let pulls = &self.pulls;
-        let own_terms = model.cloths.last().map_or(0, |cloth| cloth.terms.end);
-        let vertices = Vertices { motion, origins: arrays.origins, rest_offsets: arrays.rest_offsets };
         // While only pins act on the vertices beside the forces, nobody asks for displacements and velocities apart.
-        let is_together = !separates
+        let is_together = !resolves_contact
             && !arrays.books().are_open()
             && !stages.has_wind()
             && !stages.has_forces()
-            && range.clone().all(|s| kinematics.obstacles(s).is_empty());
+            && substeps.clone().all(|s| kinematics.obstacles(s).is_empty());
+        let frame = ForceLoop {
+            context,
+            step,
+            substeps: self.substeps as usize,
+            stages,
+            arrays,
+            kinematics,
+            pulls: &self.pulls,
+            first_rest_offsets,
+            // In the pass over the elements a place is set by the worker that has its element; in that over the vertices, after
+            // a barrier, places are only read.
+            forces: Shared::open(context.team, &mut self.forces),
+            // Each pass gets and sets those of its share of the vertices, but the one over the elements, which gets all and stands
+            // between two barriers.
+            motion: Shared::open(context.team, &mut self.moving),
+            is_together,
+            resolves_contact,
+        };
         let outcome = Mutex::new(StageTimes::default());
-
         context.team.run(context.threads, |worker| {
-            let mut watch = Stopwatch::new(context.clock, worker.leads());
-            let all = worker.share(0..motion.len());
-            all.clone().for_each(|vertex| join(&arrays, &motion, vertex));
-            worker.barrier();
-            for s in range.clone() {
-                let (pin_poses, obstacles) = (kinematics.pin_poses(s), kinematics.obstacles(s));
-                let weight = |pull: &Pull| pull.weight(s + 1, substeps);
-                for (pull, &first) in pulls.iter().zip(first_rest_offsets).filter(|(pull, _)| weight(pull) > 0) {
-                    pull.stream.write(worker, &vertices, first, &forces);
-                }
-                stages.measure_wind(worker, &arrays);
-                worker.barrier();
-                watch.lap(Stage::Solve);
-                let forces_on = |cloth: &Cloth, share: Range<usize>| {
-                    // v + w Δ ∂E/∂x; damping, which follows, takes nothing from a force.
-                    let kick = |pull| {
-                        let impulse = F32x4::from_f64(-step * f64::from(weight(pull)) / stages.decay(cloth));
-                        let sums = pull.rows.over(&forces);
-                        // The last number of a particle is its inverse mass.
-                        move |vertex: usize, particle: F32x4, velocity: F32x4| {
-                            velocity + sums.at(vertex) * (particle.last() * impulse)
-                        }
-                    };
-                    // Terms behind those of the cloths are of a program, and may act on any vertex.
-                    let of_cloth = pulls[cloth.terms.clone()].iter().chain(&pulls[own_terms..]);
-                    let mut acting = of_cloth.filter(|pull| weight(pull) > 0).map(kick);
-                    // The last two on the way of the vertices: for most cloths there are no more.
-                    let last = acting.next_back();
-                    let second_last = acting.next_back();
-                    for kick in acting {
-                        for i in share.clone() {
-                            if is_together {
-                                let moving = motion.get(i);
-                                let velocity = kick(i, moving.particle(), moving.velocity());
-                                motion.set(i, Moving::new(moving.particle(), velocity));
-                            } else {
-                                let velocity = kick(i, arrays.particles.get(i).four(), arrays.velocities.get(i).four());
-                                arrays.velocities.set(i, Particle::from_four(velocity));
-                            }
-                        }
-                    }
-                    move |vertex: usize, particle: F32x4, mut velocity: F32x4| {
-                        if let Some(kick) = &second_last {
-                            velocity = kick(vertex, particle, velocity);
-                        }
-                        if let Some(kick) = &last {
-                            velocity = kick(vertex, particle, velocity);
-                        }
-                        velocity
-                    }
-                };
-                if is_together {
-                    stages.predict_together(worker, &arrays, &motion, pin_poses, forces_on);
-                } else {
-                    stages.predict_with(worker, &arrays, pin_poses, forces_on);
-                    for cloth in &model.cloths {
-                        worker.share(cloth.vertices.clone()).for_each(|vertex| join(&arrays, &motion, vertex));
-                    }
-                }
-                worker.barrier();
-                watch.lap(Stage::Predict);
-                if !obstacles.is_empty() {
-                    stages.collide(worker, &arrays, obstacles);
-                    watch.lap(Stage::Collide);
-                    stages.update(worker, &arrays);
-                    all.clone().for_each(|vertex| join(&arrays, &motion, vertex));
-                    worker.barrier();
-                    watch.lap(Stage::Update);
-                }
-                if !separates {
-                    stages.book(worker, &arrays, pin_poses);
-                }
-            }
-            if is_together {
-                all.for_each(|vertex| part(&arrays, &motion, vertex));
-            }
+            let times = frame.run(worker, substeps.clone());
             if worker.leads()
                 && let Ok(mut outcome) = outcome.lock()
             {
-                *outcome = watch.times();
+                *outcome = times;
             }
         });
         outcome.into_inner().unwrap_or_default()
+    }
+}
+
+/// Substeps of a frame, as the threads go through them together.
+struct ForceLoop<'a> {
+    context: &'a Context<'a>,
+    /// h, in s.
+    step: f64,
+    /// Of the whole frame.
+    substeps: usize,
+    stages: VertexStages<'a, f32>,
+    arrays: Arrays<'a, f32>,
+    kinematics: &'a Kinematics,
+    pulls: &'a [Pull],
+    /// Where the rest offsets of each pull begin.
+    first_rest_offsets: &'a [usize],
+    forces: Shared<'a, Particle<f32>>,
+    motion: Shared<'a, Moving>,
+    /// Whether displacements and velocities stay together in `motion` from the first of the substeps to the last.
+    is_together: bool,
+    /// Whether contact is resolved after each substep, and its work is booked then.
+    resolves_contact: bool,
+}
+
+impl<'a> ForceLoop<'a> {
+    /// The loop of one thread: all of them go through the stages together. Returns its profile.
+    fn run(&self, worker: &Worker<'_>, substeps: Range<usize>) -> StageTimes {
+        let mut watch = Stopwatch::new(self.context.clock, worker.leads());
+        self.join(worker, 0..self.motion.len());
+        worker.barrier();
+        for s in substeps {
+            self.solve(worker, s);
+            watch.lap(Stage::Solve);
+            self.predict(worker, s);
+            watch.lap(Stage::Predict);
+            let obstacles = self.kinematics.obstacles(s);
+            if !obstacles.is_empty() {
+                self.stages.collide(worker, &self.arrays, obstacles);
+                watch.lap(Stage::Collide);
+                self.update(worker);
+                watch.lap(Stage::Update);
+            }
+            if !self.resolves_contact {
+                self.stages.book(worker, &self.arrays, self.kinematics.pin_poses(s));
+            }
+        }
+        if self.is_together {
+            worker.share(0..self.motion.len()).for_each(|vertex| part(&self.arrays, &self.motion, vertex));
+        }
+        watch.times()
+    }
+
+    /// Puts displacement and velocity together for this worker's share of some vertices.
+    fn join(&self, worker: &Worker<'_>, vertices: Range<usize>) {
+        worker.share(vertices).for_each(|vertex| join(&self.arrays, &self.motion, vertex));
+    }
+
+    /// For how many substeps a term acts at the end of one.
+    fn weight(&self, pull: &Pull, s: usize) -> u32 {
+        pull.weight(s + 1, self.substeps)
+    }
+
+    /// **Solve.** The forces at xⁿ: of the elements into their buffers, and of the wind.
+    fn solve(&self, worker: &Worker<'_>, s: usize) {
+        let (origins, rest_offsets) = (self.arrays.origins, self.arrays.rest_offsets);
+        let vertices = Vertices { motion: self.motion, origins, rest_offsets };
+        for (pull, &first) in self.pulls.iter().zip(self.first_rest_offsets) {
+            if self.weight(pull, s) > 0 {
+                pull.buffer.write(worker, &vertices, first, &self.forces);
+            }
+        }
+        self.stages.measure_wind(worker, &self.arrays);
+        worker.barrier();
+    }
+
+    /// **Predict.** Every vertex where its velocity, with the impulse of the forces, takes it; pins where their paths lead.
+    fn predict(&self, worker: &Worker<'_>, s: usize) {
+        let pin_poses = self.kinematics.pin_poses(s);
+        let forces = |cloth: &Cloth, share: Range<usize>| self.kick(cloth, share, s);
+        if self.is_together {
+            self.stages.predict_together(worker, &self.arrays, &self.motion, pin_poses, forces);
+        } else {
+            self.stages.predict_with(worker, &self.arrays, pin_poses, forces);
+            for cloth in &self.context.model.cloths {
+                self.join(worker, cloth.vertices.clone());
+            }
+        }
+        worker.barrier();
+    }
+
+    /// v + w Δ ∂E/∂x for the vertices of a cloth that are a worker's, from what they are as particles and their velocities; damping, which follows, takes
+    /// nothing from a force.
+    #[inline(always)]
+    fn kick<'s>(
+        &'s self,
+        cloth: &Cloth,
+        share: Range<usize>,
+        s: usize,
+    ) -> impl Fn(usize, F32x4, F32x4) -> F32x4 + use<'a, 's> {
+        let (arrays, motion) = (self.arrays, self.motion);
+        let kick = |pull: &'s Pull| {
+            let impulse = F32x4::from_f64(-self.step * f64::from(self.weight(pull, s)) / self.stages.decay(cloth));
+            let sums = pull.rows.over(&self.forces);
+            // The last number of a particle is its inverse mass.
+            move |vertex: usize, particle: F32x4, velocity: F32x4| {
+                velocity + sums.at(vertex) * (particle.last() * impulse)
+            }
+        };
+        let own_terms = self.context.model.cloths.last().map_or(0, |cloth| cloth.terms.end);
+        // Terms behind those of the cloths are of a program, and may act on any vertex.
+        let of_cloth = self.pulls[cloth.terms.clone()].iter().chain(&self.pulls[own_terms..]);
+        let mut acting = of_cloth.filter(|pull| self.weight(pull, s) > 0).map(kick);
+        // The last two on the way of the vertices: for most cloths there are no more.
+        let last = acting.next_back();
+        let second_last = acting.next_back();
+        for kick in acting {
+            for i in share.clone() {
+                if self.is_together {
+                    let moving = motion.get(i);
+                    let velocity = kick(i, moving.particle(), moving.velocity());
+                    motion.set(i, Moving::new(moving.particle(), velocity));
+                } else {
+                    let velocity = kick(i, arrays.particles.get(i).four(), arrays.velocities.get(i).four());
+                    arrays.velocities.set(i, Particle::from_four(velocity));
+                }
+            }
+        }
+        move |vertex: usize, particle: F32x4, mut velocity: F32x4| {
+            if let Some(kick) = &second_last {
+                velocity = kick(vertex, particle, velocity);
+            }
+            if let Some(kick) = &last {
+                velocity = kick(vertex, particle, velocity);
+            }
+            velocity
+        }
+    }
+
+    /// **Update.** Velocities from positions, after contact.
+    fn update(&self, worker: &Worker<'_>) {
+        self.stages.update(worker, &self.arrays);
+        self.join(worker, 0..self.motion.len());
+        worker.barrier();
     }
 }
