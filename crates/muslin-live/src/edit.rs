@@ -1,4 +1,4 @@
-//! What a touch does to a scene: settings that bring others with them, pins, bodies that were put elsewhere; and what a change means for
+//! Edits of a scene by touch: settings that bring others with them, pins, bodies that were put elsewhere; and the effect of a change on
 //! a simulation that runs.
 
 use muslin::model::Model;

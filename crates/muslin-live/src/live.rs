@@ -48,7 +48,7 @@ struct Open {
     simulation: Simulation,
     /// How far the scene has its colliders from where the simulation was compiled with them, in m.
     shifted: BTreeMap<usize, [f64; 3]>,
-    /// Where hands that have not let go yet want colliders, in m from where the scene has them.
+    /// Where drags that have not ended yet want colliders, in m from where the scene has them.
     aims: BTreeMap<usize, [f64; 3]>,
     last: StepReport,
     /// Of the last frame, in s.
@@ -119,7 +119,7 @@ impl Live {
                 let vertices = list(request, "vertices")?;
                 if vertices.len() > MOST_GRABBED {
                     return Err(Refusal::new(format!(
-                        "a hand takes at most {MOST_GRABBED} vertices, got {}",
+                        "a grab takes at most {MOST_GRABBED} vertices, got {}",
                         vertices.len()
                     )));
                 }
@@ -332,7 +332,7 @@ impl Live {
     }
 }
 
-/// Vertices in a hand: each is led through every substep.
+/// Vertices of a grab: each is led through every substep.
 const MOST_GRABBED: usize = 256;
 
 /// Bytes of files that were put here.
@@ -449,7 +449,7 @@ impl Open {
     }
 
     /// Where the colliders that follow a path are in each of so many frames, the initial state included; meshes are not among them. This is
-    /// for runs that are finished: what a hand did is not in it.
+    /// for runs that are finished: what a person did is not in it.
     fn poses(&self, frames: u64) -> Result<(Value, Sections), Refusal> {
         let colliders = &self.simulation.model().colliders;
         let moving: Vec<_> = colliders

@@ -1,6 +1,6 @@
-//! What a person does to a cloth while it moves: takes it by some vertices, holds or frees single ones, shifts bodies.
+//! Interaction with a cloth that moves: a person grabs some vertices, holds or frees single ones, shifts bodies.
 //!
-//! A hand is a pin whose way is not known beforehand. Before each frame it is asked where to be at the end; it goes there in a straight line,
+//! A grab is a pin whose way is not known beforehand. Before each frame it is asked where to be at the end; it goes there in a straight line,
 //! no faster than [`MAX_SPEED`], so that a jump of the pointer is a quick motion and not a blow. Bodies are led in the same way, on top of
 //! their paths, and contact sees all of it as motion: it pushes and drags the cloth, and nothing passes through meshes and other cloth.
 
@@ -41,15 +41,15 @@ impl Follower {
     }
 }
 
-/// Everything that hands do to one simulation.
+/// Everything that a person does to one simulation.
 #[derive(Clone, Debug)]
 pub(crate) struct Grab {
-    /// The pins of the scene, of which the model's are made anew whenever a hand takes or leaves a vertex.
+    /// The pins of the scene, of which the model's are made anew whenever a grab takes or leaves a vertex.
     scene_pins: usize,
     scene_pinned: Vec<Pinned>,
-    /// Vertices that are held where they are, in m; `None` for one that the scene holds and a hand has freed.
+    /// Vertices that are held where they are, in m; `None` for one that the scene holds and a person has freed.
     held: BTreeMap<u32, Option<Vec3<f64>>>,
-    /// Vertices in the hand, with where each was taken, in m.
+    /// Grabbed vertices, with where each was taken, in m.
     grabbed: BTreeMap<u32, Vec3<f64>>,
     grip: Follower,
     /// Bodies that were shifted, by their places among the colliders of the scene.
@@ -71,7 +71,7 @@ impl Grab {
         }
     }
 
-    /// The same hands on another model of the same cloths, whose bodies are where `shifted` has put them.
+    /// The same on another model of the same cloths, whose bodies are where `shifted` has put them.
     pub(crate) fn on(&self, model: &mut Model, shifted: &BTreeMap<usize, Vec3<f64>>) -> Self {
         let fresh = Self::new(model);
         let mut shifts = self.shifts.clone();
@@ -80,9 +80,9 @@ impl Grab {
             follower.place -= offset;
             follower.target -= offset;
         }
-        let hand = Self { scene_pins: fresh.scene_pins, scene_pinned: fresh.scene_pinned, shifts, ..self.clone() };
-        hand.pin(model);
-        hand
+        let grab = Self { scene_pins: fresh.scene_pins, scene_pinned: fresh.scene_pinned, shifts, ..self.clone() };
+        grab.pin(model);
+        grab
     }
 
     /// Lets go of everything.
@@ -98,7 +98,7 @@ impl Grab {
         model.bodies.iter_mut().for_each(|body| body.motion.lead(None));
     }
 
-    /// Takes vertices where they are, and leaves those that it had. Of these, what was held before is held where the hand has brought it: the
+    /// Takes vertices where they are, and leaves those that it had. Of these, what was held before is held where the grab has brought it: the
     /// pin of the scene would take it back in one substep, which is a blow.
     pub(crate) fn grab(&mut self, model: &mut Model, state: &State, vertices: &[u32]) {
         let place = |v: u32| state.positions[v as usize];
@@ -116,7 +116,7 @@ impl Grab {
         self.pin(model);
     }
 
-    /// Where the vertices in the hand are to be, in m, from where they were taken.
+    /// Where the grabbed vertices are to be, in m, from where they were taken.
     pub(crate) fn drag(&mut self, offset: Vec3<f64>) {
         self.grip.target = offset;
     }
@@ -145,7 +145,7 @@ impl Grab {
         (follower.target, follower.speed) = (offset, f64::INFINITY);
     }
 
-    /// Makes the pins of the model: those of the scene but for what was freed or taken, then one for each vertex of a hand.
+    /// Makes the pins of the model: those of the scene but for what was freed or taken, then one for each grabbed vertex.
     fn pin(&self, model: &mut Model) {
         model.pins.truncate(self.scene_pins);
         let is_ours = |v: u32| self.held.contains_key(&v) || self.grabbed.contains_key(&v);
@@ -206,7 +206,7 @@ impl Grab {
         }
     }
 
-    /// Whether no hand has done anything.
+    /// Whether nobody has done anything.
     pub(crate) fn is_idle(&self) -> bool {
         self.held.is_empty() && self.grabbed.is_empty() && self.shifts.is_empty() && self.led_pins.is_empty()
     }

@@ -54,7 +54,7 @@
 //! 11. `contact`: finds pairs, responds, certifies, untangles
 //! 12. `solver`: ways to make the sum of the energies small; terms are batches with the solvers' sweeps
 //! 13. `setup`: from a description to a model, its terms and its first state
-//! 14. `output`, `interaction`, `catalog`: measurements, hands, what a scene can name
+//! 14. `output`, `interaction`, `catalog`: measurements, grabs, what a scene can name
 //! 15. `validate`: limits of a description, whoever wrote it
 //! 16. `simulation`: the handle of a user
 //! 17. `builder`, `scene`: from code and from TOML to a description

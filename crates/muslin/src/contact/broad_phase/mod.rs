@@ -95,12 +95,12 @@ pub struct BroadPhase {
     patches: Patches,
     cloth_with_cloth: bool,
     /// Of the step at hand.
-    drifts: Vec<MotionBound>,
+    motion_bounds: Vec<MotionBound>,
     /// The larger boxes.
     larger: Vec<Aabb>,
     tree: Bvh,
     /// Sorted by their patches.
-    blocks: Vec<PairList>,
+    lists: Vec<PairList>,
     spare: Vec<PairList>,
     overlaps: Vec<[u32; 2]>,
     missing: Vec<[u32; 2]>,
@@ -134,12 +134,12 @@ impl BroadPhase {
     ) -> Self {
         let patches = Patches::new(positions, triangles, object, is_cloth);
         Self {
-            drifts: vec![MotionBound::NONE; patches.len()],
+            motion_bounds: vec![MotionBound::NONE; patches.len()],
             patches,
             cloth_with_cloth: true,
             larger: Vec::new(),
             tree: Bvh::default(),
-            blocks: Vec::new(),
+            lists: Vec::new(),
             spare: Vec::new(),
             overlaps: Vec::new(),
             missing: Vec::new(),
@@ -187,9 +187,9 @@ impl BroadPhase {
         self.take_over(team, threads, start, end, is_same);
         self.follow(team, threads, asked.distance);
         let has_left = |(motion_bound, larger): (&MotionBound, &Aabb)| !larger.contains(&motion_bound.around);
-        if self.larger.is_empty() || self.drifts.iter().zip(&self.larger).any(has_left) {
+        if self.larger.is_empty() || self.motion_bounds.iter().zip(&self.larger).any(has_left) {
             self.find_overlaps();
-            self.update_blocks();
+            self.update_lists();
         }
         self.gather(team, threads, is_same, asked);
     }
@@ -222,10 +222,10 @@ impl BroadPhase {
 
     /// How all patches move.
     fn follow(&mut self, team: &Team, threads: usize, distance: f64) {
-        let Self { patches, drifts, points, .. } = self;
+        let Self { patches, motion_bounds, points, .. } = self;
         // A part is a run of patches.
-        let length = drifts.len().div_ceil(PARTS).max(1);
-        let runs = hand_out(drifts.chunks_mut(length));
+        let length = motion_bounds.len().div_ceil(PARTS).max(1);
+        let runs = hand_out(motion_bounds.chunks_mut(length));
         team.run(threads, |worker: &Worker<'_>| {
             for part in worker.share_pieces(PARTS) {
                 for (i, motion_bound) in take(&runs[part]).into_iter().flatten().enumerate() {
@@ -238,10 +238,10 @@ impl BroadPhase {
 
     /// Pairs of patches whose larger boxes overlap, sorted.
     fn find_overlaps(&mut self) {
-        let Self { drifts, larger, patches, overlaps, tree, cloth_with_cloth, .. } = self;
+        let Self { motion_bounds, larger, patches, overlaps, tree, cloth_with_cloth, .. } = self;
         let patches = &patches.patches;
         larger.clear();
-        larger.extend(drifts.iter().zip(patches).map(|(motion_bound, patch)| {
+        larger.extend(motion_bounds.iter().zip(patches).map(|(motion_bound, patch)| {
             let later = motion_bound.around.moved(motion_bound.mean.cast() * BOXES_LAST);
             motion_bound.around.union(&later).inflated(BOXES_SPARE * patch.edge + BOXES_LAST * motion_bound.stir())
         }));
@@ -268,42 +268,42 @@ impl BroadPhase {
     }
 
     /// Makes lists for new neighbours, and forgets old ones.
-    fn update_blocks(&mut self) {
-        let Self { patches, blocks, overlaps, missing, spare, .. } = self;
+    fn update_lists(&mut self) {
+        let Self { patches, lists, overlaps, missing, spare, .. } = self;
         missing.clear();
         let mut wanted = overlaps.iter().copied().peekable();
-        for block in &mut *blocks {
-            while let Some(pair) = wanted.next_if(|pair| *pair < block.patches) {
+        for list in &mut *lists {
+            while let Some(pair) = wanted.next_if(|pair| *pair < list.patches) {
                 missing.push(pair);
             }
-            block.idle = if wanted.next_if_eq(&block.patches).is_some() { 0 } else { block.idle + 1 };
+            list.idle = if wanted.next_if_eq(&list.patches).is_some() { 0 } else { list.idle + 1 };
         }
         missing.extend(wanted);
-        spare.extend(blocks.extract_if(.., |block| block.idle > FORGET));
+        spare.extend(lists.extract_if(.., |list| list.idle > FORGET));
         if !missing.is_empty() {
-            blocks.extend(missing.drain(..).map(|pair| {
-                let mut block = spare.pop().unwrap_or_default();
-                block.begin(pair, patches);
-                block
+            lists.extend(missing.drain(..).map(|pair| {
+                let mut list = spare.pop().unwrap_or_default();
+                list.begin(pair, patches);
+                list
             }));
             // Two sorted runs: sorting them is to merge them.
-            blocks.sort_by_key(|block| in_order(block.patches));
+            lists.sort_by_key(|list| in_order(list.patches));
         }
     }
 
     /// Looks how much of every list this step uses, finds those anew that do not reach, and takes the pairs of all that cannot be dismissed.
     fn gather(&mut self, team: &Team, threads: usize, is_same: bool, asked: &Asked<'_>) {
-        let Self { patches, drifts, blocks, points, parts, active, .. } = self;
-        let step = CurrentStep { patches, drifts, points, is_same, asked };
-        let length = blocks.len().div_ceil(PARTS).max(1);
-        let runs = hand_out(blocks.chunks_mut(length));
+        let Self { patches, motion_bounds, lists, points, parts, active, .. } = self;
+        let step = CurrentStep { patches, motion_bounds, points, is_same, asked };
+        let length = lists.len().div_ceil(PARTS).max(1);
+        let runs = hand_out(lists.chunks_mut(length));
         team.run(threads, |worker| {
             for part in worker.share_pieces(PARTS) {
                 let mut found = parts[part].lock().unwrap_or_else(PoisonError::into_inner);
                 found.active.clear();
                 found.renewed = 0;
-                for block in take(&runs[part]).into_iter().flatten() {
-                    found.take(block, &step);
+                for list in take(&runs[part]).into_iter().flatten() {
+                    found.take(list, &step);
                 }
             }
         });
@@ -324,44 +324,44 @@ fn in_order([p, q]: [u32; 2]) -> u64 {
 /// What every list is held against.
 struct CurrentStep<'a> {
     patches: &'a Patches,
-    drifts: &'a [MotionBound],
+    motion_bounds: &'a [MotionBound],
     points: &'a Points,
     is_same: bool,
     asked: &'a Asked<'a>,
 }
 
 impl Part {
-    fn take(&mut self, block: &mut PairList, at_hand: &CurrentStep<'_>) {
-        let &CurrentStep { patches, drifts, points, is_same, asked } = at_hand;
+    fn take(&mut self, list: &mut PairList, at_hand: &CurrentStep<'_>) {
+        let &CurrentStep { patches, motion_bounds, points, is_same, asked } = at_hand;
         let distance = asked.distance;
-        let [p, q] = block.patches.map(|patch| &drifts[patch as usize]);
-        let is_self = block.patches[0] == block.patches[1];
-        let is_near = is_self || p.around.overlaps(&q.around) || is_same && block.is_near;
+        let [p, q] = list.patches.map(|patch| &motion_bounds[patch as usize]);
+        let is_self = list.patches[0] == list.patches[1];
+        let is_near = is_self || p.around.overlaps(&q.around) || is_same && list.is_near;
         // Patches that are apart in this step need no list.
         if !is_near {
-            block.lose();
+            list.lose();
             return;
         }
         let step = if is_self { p.approach_within() } else { p.approach(q) };
         if is_same {
-            block.take_back();
-            block.step = block.step.max(step);
+            list.take_back();
+            list.step = list.step.max(step);
         } else {
-            block.pass(p.stray() + q.stray());
-            block.step = step;
+            list.pass(p.stray() + q.stray());
+            list.step = step;
         }
-        block.is_near = true;
-        if up(block.approach() + distance) >= block.radius {
-            let edge = block.patches.map(|patch| patches.patches[patch as usize].edge).iter().sum::<f64>() * 0.5;
-            let (lasts, most) = if is_self || block.has_twins() { SIDE_BY_SIDE } else { APART };
-            let spare = (lasts * block.step).clamp(LEAST_SPARE * edge, most * edge);
+        list.is_near = true;
+        if up(list.approach() + distance) >= list.radius {
+            let edge = list.patches.map(|patch| patches.patches[patch as usize].edge).iter().sum::<f64>() * 0.5;
+            let (lasts, most) = if is_self || list.has_twins() { SIDE_BY_SIDE } else { APART };
+            let spare = (lasts * list.step).clamp(LEAST_SPARE * edge, most * edge);
             // Twice the step, so that it is not found again for the next one at once.
-            let radius = up(distance + 2.0 * block.step + spare);
-            block.find(patches, points, (radius, asked.leave), &mut self.bench);
+            let radius = up(distance + 2.0 * list.step + spare);
+            list.find(patches, points, (radius, asked.leave), &mut self.bench);
             self.renewed += 1;
         }
-        if !block.is_apart(distance) {
-            block.take_active(points, distance, !is_same, (&mut self.bench, &mut self.active));
+        if !list.is_apart(distance) {
+            list.take_active(points, distance, !is_same, (&mut self.bench, &mut self.active));
         }
     }
 }
@@ -527,7 +527,7 @@ mod tests {
         assert!(seen > 1000, "{seen} pairs came near");
         assert!(within < 20, "{within} pairs of one sheet");
         if stray == 0.0 {
-            let most = 60 * all.blocks.len();
+            let most = 60 * all.lists.len();
             assert!(finds < most / 3, "lists last: {finds} of {most} were found anew");
         }
     }

@@ -346,13 +346,13 @@ mod tests {
                     MotionBound::after(&last[1], &others, &points, 0.0),
                 ]
             };
-            let drifts = of([MotionBound::NONE; 2]);
+            let motion_bounds = of([MotionBound::NONE; 2]);
             // Whatever it was before.
             last = of(last.map(|motion_bound| MotionBound { fitted: 1e3, ..motion_bound }));
             kept += last.iter().filter(|motion_bound| motion_bound.lasts < FITS_LAST).count();
-            let bounds = [drifts[0].approach(&drifts[1]), drifts[0].approach_within()];
+            let bounds = [motion_bounds[0].approach(&motion_bounds[1]), motion_bounds[0].approach_within()];
             let later = [last[0].approach(&last[1]), last[0].approach_within()];
-            assert_eq!(bounds[0], drifts[1].approach(&drifts[0]));
+            assert_eq!(bounds[0], motion_bounds[1].approach(&motion_bounds[0]));
             for (second, bound) in [(1, bounds[0]), (0, bounds[1]), (1, later[0]), (0, later[1])] {
                 let mut largest = 0.0;
                 for (i, j, t) in (0..25).flat_map(|i| (0..25).flat_map(move |j| [0.5, 1.0].map(|t| (i, j, t)))) {

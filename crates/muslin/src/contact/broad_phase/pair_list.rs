@@ -49,7 +49,7 @@ struct List {
     leaves: Vec<f32>,
 }
 
-/// The list of two patches, or of one with itself. Every step looks at every block and at few of the pairs, so these are elsewhere.
+/// The list of two patches, or of one with itself. Every step looks at every list and at few of the pairs, so these are elsewhere.
 #[derive(Debug, Default)]
 pub(crate) struct PairList {
     pub(crate) patches: [u32; 2],

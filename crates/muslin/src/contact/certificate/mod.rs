@@ -46,7 +46,7 @@
 //!
 //! A part of the gap is kept, so that no sequence of steps brings it to zero.
 //!
-//! *Scripted* vertices, which are not movable, go where they go. A plane stands beyond where they end, and then staying is not
+//! *Kinematic* vertices, which are not movable, go where they go. A plane stands beyond where they end, and then staying is not
 //! always enough: free vertices are pushed out along n. Those pushed lead others in turn. If that does not end, or the free
 //! side has nowhere to go, the step is refused, with the pair: [`Breach`].
 //!

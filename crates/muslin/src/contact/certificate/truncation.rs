@@ -11,7 +11,7 @@ use crate::math::Vec3;
 /// Part of a gap that a step leaves at least.
 const KEEP: f64 = 0.1;
 
-/// The same where scripted vertices push free ones: these can come along.
+/// The same where kinematic vertices push free ones: these can come along.
 const KEEP_PUSHED: f64 = 0.5;
 
 /// Rounds of planes and projections before the vertices of a pair that is still in violation go back to where they were.
@@ -20,7 +20,7 @@ const ROUNDS: u32 = 12;
 /// Passes of projection in a round. Vertices between several planes need some; going back along the path is always left.
 const PASSES: usize = 4;
 
-/// Rounds in which scripted vertices push free ones, and these others: layers that can be pushed ahead.
+/// Rounds in which kinematic vertices push free ones, and these others: layers that can be pushed ahead.
 const PUSHES: u32 = 256;
 
 /// Cuts steps back; keeps its memory.
@@ -35,7 +35,7 @@ pub struct Truncation {
     moved_in: Vec<u32>,
     /// The part of its motion that each vertex may make.
     parts: Vec<f64>,
-    /// The round of pushing in which a vertex was first pushed: 0 for scripted ones, the greatest number for none.
+    /// The round of pushing in which a vertex was first pushed: 0 for kinematic ones, the greatest number for none.
     ranks: Vec<u32>,
     round: u32,
     held: Held,
@@ -64,7 +64,7 @@ struct SeparatingPlane {
     heights: [f64; 4],
     /// Vertices that it does not move.
     fixed: [bool; 4],
-    /// Whether scripted vertices have put it where the beginning of the step violates it.
+    /// Whether kinematic vertices have put it where the beginning of the step violates it.
     is_pushed: bool,
 }
 
@@ -385,7 +385,7 @@ impl Truncation {
         }
     }
 
-    /// Puts the vertices of pairs in violation back to where they were, until only scripted ones make trouble.
+    /// Puts the vertices of pairs in violation back to where they were, until only kinematic ones make trouble.
     fn put_back<F: Fn(usize) -> bool>(&mut self, step: &mut Step<'_, F>) -> Result<(), Breach> {
         loop {
             self.round += 1;
@@ -405,7 +405,7 @@ impl Truncation {
         }
     }
 
-    /// Pushes free vertices out of the way of scripted ones, and others out of theirs.
+    /// Pushes free vertices out of the way of kinematic ones, and others out of theirs.
     fn push<F: Fn(usize) -> bool>(&mut self, step: &mut Step<'_, F>) -> Result<(), Breach> {
         for _ in 0..PUSHES {
             if self.violations.is_empty() {

@@ -4,7 +4,7 @@
 //! x(t) = P(t) (R s p(t) + d)        P path, R rotation, s scale, d displacement; p(t) the mesh, or linear between two frames
 //! ```
 //!
-//! In the arrays of contact their vertices stand behind those of all cloths, as scripted vertices that nothing can push.
+//! In the arrays of contact their vertices stand behind those of all cloths, as kinematic vertices that nothing can push.
 
 use std::ops::Range;
 

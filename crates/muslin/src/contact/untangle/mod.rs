@@ -133,10 +133,10 @@ impl Untangle {
 
     /// Moves apart what cuts, and where it was: `lifts` are the moves so far, in m, `edge` a usual one.
     pub(crate) fn lift(&self, w: &[f64], lifts: &mut [Vec3<f64>], edge: f64, step: f64) {
-        let tuner = edge * PACE.min(PACE_A_SECOND * step);
+        let advance = edge * PACE.min(PACE_A_SECOND * step);
         for _ in 0..PASSES {
             for crossing in &self.crossings {
-                let missing = tuner * crossing.share - crossing.along(lifts);
+                let missing = advance * crossing.share - crossing.along(lifts);
                 if missing > 0.0 {
                     crossing.pull(w, lifts, missing);
                 }

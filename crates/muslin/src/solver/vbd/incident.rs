@@ -100,7 +100,7 @@ pub(crate) struct View<'a> {
     pub(crate) particles: Shared<'a, Particle<f32>>,
     /// xⁿ, likewise.
     pub(crate) previous: Shared<'a, Particle<f32>>,
-    /// The arms of all terms.
+    /// The rest offsets of all terms.
     pub(crate) rest_offsets: &'a [f32],
     /// Where those of this term begin.
     pub(crate) first_arm: usize,

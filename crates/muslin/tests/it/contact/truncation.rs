@@ -87,7 +87,7 @@ fn run(
         }
         for (k, point) in end.iter_mut().enumerate() {
             if !movable(k) {
-                assert_eq!(*point, told[k], "scripted vertices go where they are told");
+                assert_eq!(*point, told[k], "kinematic vertices go where they are told");
             } else if *point != positions[k] && margin > 0.0 {
                 // Rounded to f32 displacements, or worse.
                 let d = *point - positions[k];
