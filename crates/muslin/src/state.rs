@@ -1,4 +1,4 @@
-//! What changes in time.
+//! State: positions, velocities and time, all that changes.
 
 use serde::{Deserialize, Serialize};
 

@@ -38,7 +38,20 @@ pub(super) fn paragraphs_are_short(tree: &Tree) -> Vec<Finding> {
             findings.push(Finding::new(path, line, what));
         }
     }
+    for (path, _) in tree.sources() {
+        let text = header(tree.text(path).unwrap_or_default());
+        for (line, count) in paragraphs(&text).into_iter().filter(|&(_, count)| count > PARAGRAPH_WORDS) {
+            let what = format!("a paragraph of {count} words in the header, the limit is {PARAGRAPH_WORDS}; split it");
+            findings.push(Finding::new(path, line, what));
+        }
+    }
     findings
+}
+
+/// The `//!` comment of a Rust file as a text, which it begins with; lines keep their numbers.
+fn header(text: &str) -> String {
+    let lines = text.lines().map_while(|line| line.strip_prefix("//!"));
+    lines.flat_map(|line| [line.strip_prefix(' ').unwrap_or(line), "\n"]).collect()
 }
 
 fn is_prose(path: &str) -> bool {
@@ -110,9 +123,12 @@ mod tests {
             ("docs/a/b.md", &text),
             ("README.md", &good),
             ("validation/README.md", &bad),
-            ("crates/x.rs", &bad),
+            ("crates/x.rs", &format!("//! One.\n//!\n//! {}word\nfn f() {{}}\n// {good}{good}", "word ".repeat(120))),
         ]);
-        let expected = ["docs/a/b.md:5: a paragraph of 122 words, the limit is 120; split it, or make a table"];
+        let expected = [
+            "docs/a/b.md:5: a paragraph of 122 words, the limit is 120; split it, or make a table",
+            "crates/x.rs:3: a paragraph of 121 words in the header, the limit is 120; split it",
+        ];
         assert_eq!(shown(&paragraphs_are_short(&tree)), expected);
     }
 

@@ -9,9 +9,11 @@
 //! speed-up(n) = (S + P) / (S + P/n + B b(n) + R r(n))          Amdahl 1967, with what meeting costs
 //! ```
 //!
-//! b and r are measured with all cores of this machine, as the best of many. For n threads they are taken as n over that many times as much: the threads come to a
+//! b and r are measured with all cores of this machine, as the best of many. For n threads they grow in proportion: the threads come to a
 //! barrier by adding to one number, and are called to a run, one after the other. That is what the code does; a machine whose cores share no cache may take longer, and a tree would
-//! take fewer steps. P is taken to be shared evenly, and memory to be as fast as n threads need it. So this is a bound, not a forecast: where it is low, more threads cannot help;
+//! take fewer steps.
+//!
+//! P is taken to be shared evenly, and memory to be as fast as n threads need it. So this is a bound, not a forecast: where it is low, more threads cannot help;
 //! where it is high, they may. The second bound leaves meeting out (b = r = 0): what the serial part alone allows.
 //!
 //! Small sheets are bound by B b(n), which does not depend on their size, and large ones by S.

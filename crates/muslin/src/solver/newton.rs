@@ -39,7 +39,9 @@
 //!
 //! Contact is a stiff potential while the iterations run (`penalty_contacts.rs`); what depth is left is projected at the end.
 //! Iterations start from xⁿ, where a vertex at rest only just touches: contact and its friction take some four of them, ten for free vertices
-//! that fall on a sphere, and one alone is not enough where there are bodies. Friction needs the normal force of the end from the beginning: with one that is
+//! that fall on a sphere, and one alone is not enough where there are bodies.
+//!
+//! Friction needs the normal force of the end from the beginning: with one that is
 //! a hundred times too large (that of the depth which a first step without contact reaches) vertices are thrown from one side of where they stick to the other,
 //! and a step that ends on the way may have more energy than it began with. So the force is first guessed from y, and then
 //! corrected by how far each vertex is from balance.

@@ -5,10 +5,14 @@
 //!
 //! Greedy: each element, in input order, takes the lowest colour that none of its vertices has used. That needs at
 //! most N·(d − 1) + 1 colours for N vertices a stencil and d elements at a vertex; for the edges of a mesh it is d or a
-//! few more. The last colours are then almost empty, too small for threads, so a second pass moves elements out of
+//! few more.
+//!
+//! Balanced: the last colours are then almost empty, too small for threads. So a second pass moves elements out of
 //! overfull colours into the emptiest one they may take [Lu, Halappanavar et al. 2015, "Balanced coloring for parallel
-//! computing applications"], a run of elements at a time, so that colours are balanced in every region. It adds no colour, where taking the emptiest colour from the start adds many (hinges of a
-//! million-vertex sheet: 19 become 21; shuffled, 25 become 33). Where a vertex has as many elements as there are colours
+//! computing applications"], a run of elements at a time, so that colours are balanced in every region. It adds no colour. Taking the emptiest colour from the start
+//! adds many: the hinges of a million-vertex sheet take 21 instead of 19, shuffled 33 instead of 25.
+//!
+//! Where a vertex has as many elements as there are colours
 //! nothing can move: the edges of an alternating sheet stay at four colours of a sixth and four of a twelfth of them.
 //!
 //! Input order is kept within a colour: a sweep then runs through memory as the mesh was numbered.

@@ -39,7 +39,9 @@
 //! A step that is not certified is cut back. The direction of a pair is that of its closest points at the beginning; along
 //! it they are g > 0 apart. A pair that violates (1) gets a *static plane* across n, in the gap, dividing it in proportion
 //! to how far each side wants to come; each movable vertex beyond its side is put back onto it along n, so that what it does
-//! along the plane is kept. A plane concerns each vertex by itself, and the beginning of the step satisfies all
+//! along the plane is kept.
+//!
+//! A plane concerns each vertex by itself, and the beginning of the step satisfies all
 //! planes. So after some passes of projection, a vertex that still violates one goes back along its path until it does
 //! not. Vertices that were moved may violate other pairs; these get planes, and so on. It ends: pairs are finite, and the
 //! step back to the beginning is free. (It is made, bit for bit, by whoever has not found a place after some rounds.)
@@ -56,7 +58,9 @@
 //! componentwise, each of the three terms of n·d is off by a factor of at most (1 + u)², and the two sums by (1 + u)² again,
 //! together less than 4.01u P with P = Σ|nₖ dₖ|, and by 2⁻¹⁰⁷⁴ for each product that underflows. [`gap_along`] takes away
 //! 8u P and the least normal number: this is more, including the rounding of P and of the subtraction itself. So what it
-//! calls positive is positive. Only differences come in: large coordinates do no harm beyond their own spacing, and a pair of
+//! calls positive is positive.
+//!
+//! Only differences come in: large coordinates do no harm beyond their own spacing, and a pair of
 //! size L is told apart down to some 10⁻¹⁵ L. Comparing along an axis needs no bound: minima and maxima are exact, and the sign of
 //! a rounded difference is that of the exact one.
 //!

@@ -50,7 +50,9 @@
 //! What does that leave undecided? Where the coordinates along each axis are multiples of one unit, with differences
 //! below 2ˣ, 2ʸ and 2ᶻ units, D is an integer and P < 6·2ˣ⁺ʸ⁺ᶻ: for x + y + z ≤ 97 every sign is right, and "on the
 //! plane" means exactly that. Positions computed in f32 have 24 bits, and their differences 25: that leaves 22 to spare
-//! for the finer units of coordinates near zero. Positions of full f64 precision are undecided within some 10⁻²⁹ of the
+//! for the finer units of coordinates near zero.
+//!
+//! Positions of full f64 precision are undecided within some 10⁻²⁹ of the
 //! size of the triangles, 10¹³ times finer than their own rounding. The first filter alone would not do: it takes 10⁻¹⁵
 //! above for on the plane, and a flat but tilted sheet, whose rounding is of that size, would seem to cut itself.
 //!

@@ -13,8 +13,9 @@
 //!
 //! `symplectic` (semi-implicit Euler) is of the first order, `verlet` (leapfrog: half a drift, a kick, half a drift) of the second
 //! for one evaluation of the forces too, but for wind and damping, which stay at the first. Both keep the energy of an
-//! undamped motion within bounds while h < 2/ω, ω the fastest frequency of the mesh. `forward` (explicit Euler) is what
-//! textbooks warn of: each step multiplies the amplitude by √(1 + h²ω²), so without damping it overshoots at every h.
+//! undamped motion within bounds while h < 2/ω, ω the fastest frequency of the mesh.
+//!
+//! `forward` (explicit Euler) is what textbooks warn of: each step multiplies the amplitude by √(1 + h²ω²), so without damping it overshoots at every h.
 //! There is no scheme of a higher order: Runge and Kutta's of the fourth takes four evaluations for a limit of 2.83/ω, so
 //! a stiff cloth, whose step the limit dictates, would pay nearly three times as much.
 //!

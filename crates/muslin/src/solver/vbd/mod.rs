@@ -35,7 +35,9 @@
 //! **Where the sweeps begin.** At y, and where y is inside a body at the minimum of inertia and contact alone; or at xⁿ, if G is lower
 //! there. The first matters: a sweep moves vertices one at
 //! a time, so a sheet that friction should hold as a whole, and that began with the slip of y, would be held back by its own
-//! stretch stiffness for many sweeps (measured: ten of them lost a quarter of the friction). The second is what makes it stable: at y strong damping or
+//! stretch stiffness for many sweeps (measured: ten of them lost a quarter of the friction).
+//!
+//! The second makes it stable: at y strong damping or
 //! stiffness has a G of any size, and ten sweeps do not take it away; but G(x) ≤ G(xⁿ) bounds the energy, whatever the stiffness, the damping, the
 //! step and the number of sweeps. Where the extrapolation has spoilt this, the substep is swept again from xⁿ without it. (G(xⁿ) has no contact in it: no slip and no new depth.)
 //!
