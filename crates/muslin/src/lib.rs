@@ -24,7 +24,7 @@
 //!
 //! | you want to | look at |
 //! |---|---|
-//! | put a simulation together | [`Simulation::builder`], [`Cloth::grid`], [`Cloth::mesh`], [`Pin`], [`Collide`] |
+//! | put a simulation together | [`Simulation::builder`], [`Cloth::grid`], [`Cloth::mesh`], [`Pin`], [`Collide`], [`MeshCollider`] |
 //! | choose a solver | [`solver`]: [`Xpbd`](solver::Xpbd), [`Auto`](solver::Auto), [`Newton`](solver::Newton) and five more, each a struct of settings |
 //! | choose a material | a fabric by name, or a model of [`energy::stretch`] and [`energy::bend`], each a struct of settings |
 //! | step it and read it | [`Simulation::advance`], [`positions`](Simulation::positions), [`normals`](Simulation::normals), [`contacts`](Simulation::contacts), [`raycast`](Simulation::raycast) |
@@ -90,6 +90,6 @@ mod interaction;
 pub mod simulation;
 pub mod validate;
 
-pub use builder::{ClothBuilder, Collide, ColliderBuilder, Elements, SimulationBuilder};
+pub use builder::{ClothBuilder, Collide, ColliderBuilder, Elements, MeshCollider, SimulationBuilder};
 pub use description::{Cloth, Contact, Ease, Path, Pin, Select, Wind};
 pub use simulation::{RestoreError, SetupError, Simulation};

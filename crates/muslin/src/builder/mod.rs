@@ -35,7 +35,7 @@ mod collider;
 mod elements;
 
 pub use cloth::ClothBuilder;
-pub use collider::{Collide, ColliderBuilder};
+pub use collider::{Collide, ColliderBuilder, MeshCollider};
 use elements::CustomTerm;
 pub use elements::Elements;
 
@@ -116,7 +116,7 @@ impl SimulationBuilder {
         self
     }
 
-    /// Adds a collider: any [`Shape`](crate::shape::Shape), or what [`Collide`] makes of one.
+    /// Adds a collider: any [`Shape`](crate::shape::Shape), what [`Collide`] makes of one, or a [`MeshCollider`].
     pub fn collider(mut self, collider: impl Into<ColliderBuilder>) -> Self {
         self.colliders.push(collider.into());
         self

@@ -306,7 +306,7 @@ pub enum ColliderShape {
     Solid(Choice),
     /// A shape from outside the library; scene files cannot say it.
     Custom(CustomShape),
-    /// The triangles of a mesh file: a surface that is touched from both sides, closed or not.
+    /// The triangles of a mesh, from a file or a program: a surface that is touched from both sides, closed or not.
     Mesh(BodyMesh),
 }
 
@@ -387,3 +387,24 @@ impl Default for View {
         }
     }
 }
+    /// The mesh and its frames where they are in memory: then no file is read, and the names are those that the text of a scene would give.
+    pub given: Option<Arc<GivenBody>>,
+}
+
+/// A mesh in memory as the shape of a collider; [`MeshCollider`](crate::MeshCollider) makes one.
+///
+/// ```
+/// use muslin::description::GivenBody;
+/// use muslin::mesh::{Diagonals, Mesh};
+///
+/// let tray = Mesh::grid([0.4, 0.3], [4, 3], Diagonals::Forward)?;
+/// let body = GivenBody { mesh: tray, frames: Vec::new() };
+/// assert_eq!(body.mesh.vertex_count(), 20);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct GivenBody {
+    /// Its triangles, and its vertices where it does not deform.
+    pub mesh: Mesh,
+    /// Where it deforms: for each frame the positions of all vertices, in m.
+    pub frames: Vec<Vec<[f32; 3]>>,

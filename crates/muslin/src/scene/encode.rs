@@ -126,7 +126,7 @@ fn collider(out: &mut String, collider: &Collider) -> fmt::Result {
             writeln!(out, "{} = {{ {} }}", entry.name, settings.join(", "))?;
         }
         ColliderShape::Custom(_) => writeln!(out, "# a shape of the program, which no scene file can say")?,
-        ColliderShape::Mesh(BodyMesh { file, frames, translate, rotate, scale }) => {
+        ColliderShape::Mesh(BodyMesh { file, frames, translate, rotate, scale, given: _ }) => {
             write!(out, "mesh = {{ file = {}", Quoted(file))?;
             if let Some(BodyFrames { file, fps }) = frames {
                 write!(out, ", frames = {}, fps = {fps:?}", Quoted(file))?;

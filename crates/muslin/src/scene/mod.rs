@@ -33,8 +33,8 @@ mod overrides;
 mod words;
 
 pub use crate::description::{
-    BodyFrames, BodyMesh, Choice, Cloth, ClothShape, Collider, ColliderShape, Contact, CustomShape, Ease, Material,
-    Path, Pin, Scene, Select, Selection, Start, View, Waypoint, Wind,
+    BodyFrames, BodyMesh, Choice, Cloth, ClothShape, Collider, ColliderShape, Contact, CustomShape, Ease, GivenBody,
+    Material, Path, Pin, Scene, Select, Selection, Start, View, Waypoint, Wind,
 };
 pub use crate::mesh::Severity;
 pub use crate::validate::limits::{MAX_DURATION, MAX_FRAMES};

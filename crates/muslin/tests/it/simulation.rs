@@ -7,7 +7,10 @@ use muslin::mesh::Mesh;
 use muslin::scene::parse;
 use muslin::simulation::{ActionError, RayTarget, Touched};
 use muslin::solver::{Explicit, Newton, Pbd, Precision, Projective, ShapeMatching, Stepping, Vbd, Xpbd};
-use muslin::{Cloth, ClothBuilder, Collide, Contact, Elements, Path, Pin, Select, Simulation, SimulationBuilder, Wind};
+use muslin::{
+    Cloth, ClothBuilder, Collide, Contact, Elements, MeshCollider, Path, Pin, Select, Simulation, SimulationBuilder,
+    Wind,
+};
 
 fn sheet() -> ClothBuilder {
     Cloth::grid([1.0, 1.0], [6, 6])
@@ -115,6 +118,56 @@ fn a_mesh_in_memory_is_a_cloth() {
     let broken = build(Cloth::mesh(positions, vec![[0, 1, 99]])).err().map(|e| e.to_string());
     let said = broken.expect("a vertex is missing");
     assert!(said.starts_with("cloth[0].mesh: triangle 0 uses vertex 99, but the mesh has 49 vertices"), "{said}");
+}
+
+/// A tray below the sheet, and two frames in which its middle rises.
+fn tray() -> (Mesh, Vec<Vec<[f32; 3]>>) {
+    let tray = Mesh::grid([0.5, 0.5], [4, 4], muslin::mesh::Diagonals::Alternating).expect("a sound grid");
+    let flat: Vec<[f32; 3]> = tray.positions.iter().map(|p| p.map(|x| x as f32)).collect();
+    let mut raised = flat.clone();
+    raised[12][1] += 0.05;
+    (tray, vec![flat, raised])
+}
+
+#[test]
+fn a_mesh_in_memory_is_a_collider() {
+    let (mesh, frames) = tray();
+    for frames in [Vec::new(), frames] {
+        let still = MeshCollider::new(mesh.positions.clone(), mesh.triangles.clone()).translate([0.0, -0.02, 0.0]);
+        let body = if frames.is_empty() { still } else { still.frames(10.0, frames.clone()) };
+        let builder = Simulation::builder().solver(Xpbd::default()).cloth(sheet());
+        let builder = builder.collider(body.friction(0.4).name("tray"));
+        let text = builder.scene().unwrap().to_toml();
+        let mut load = |file: &str| (file == "tray.obj").then(|| mesh.clone()).ok_or(file.to_owned());
+        let mut load_frames = |file: &str| (file == "tray.npy").then(|| frames.clone()).ok_or(file.to_owned());
+        let scene = parse(&text, &[]).into_result().unwrap();
+        let mut from_file = Simulation::new_with(&scene, 1, &mut load, &mut load_frames).unwrap();
+        let mut from_code = builder.build().unwrap();
+        run(&mut from_file, 15);
+        run(&mut from_code, 15);
+        assert_eq!(from_code.state().hash(), from_file.state().hash(), "{} frames", frames.len());
+        let middle = position(&from_code, 0, 24)[1];
+        assert!(middle > -0.02, "held by the tray: {middle}");
+    }
+}
+
+#[test]
+fn a_broken_mesh_in_memory_is_refused_as_that_of_a_file_is() {
+    let said = |body: MeshCollider| {
+        let problems = Simulation::builder().cloth(sheet()).collider(body).check();
+        problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    };
+    let (mesh, frames) = tray();
+    let below = || MeshCollider::of(mesh.clone()).translate([0.0, -0.1, 0.0]);
+    assert_eq!(said(below()), "");
+    let lost = MeshCollider::new(mesh.positions.clone(), vec![[0, 1, 99]]);
+    assert_eq!(said(lost), "collider[0].mesh: triangle 0 uses vertex 99, but the mesh has 25 vertices");
+    let short = vec![frames[0].clone(), vec![[0.0; 3]; 3]];
+    let place = "collider[0].mesh.frames: frame 1 has 3 vertices, but the mesh has 25";
+    assert!(said(below().frames(10.0, short)).starts_with(place));
+    assert_eq!(said(below().frames(10.0, Vec::new())), "collider[0].mesh.frames: it has no frames");
+    assert!(said(below().frames(0.0, frames)).starts_with("collider[0].mesh.fps: must be "));
+    assert!(said(below().scale(0.0)).starts_with("collider[0].mesh.scale: must be "));
 }
 
 #[test]

@@ -98,7 +98,11 @@ pub(crate) fn load(
             None => None,
             Some(frames) => {
                 let place = format!("collider[{index}].mesh.frames");
-                let read = load_frames(&frames.file).and_then(|frames| checked_frames(frames, mesh.vertex_count()));
+                let read = match &shape.given {
+                    Some(given) => Ok(given.frames.clone()),
+                    None => load_frames(&frames.file),
+                };
+                let read = read.and_then(|frames| checked_frames(frames, mesh.vertex_count()));
                 let read = read.map_err(|message| problems.error(&place, message)).ok();
                 let Some(positions) = read else { continue };
                 mesh.positions = positions[0].iter().map(|p| p.map(f64::from)).collect();
@@ -129,10 +133,13 @@ pub(crate) fn load(
     bodies
 }
 
-/// The mesh of a file, if it can be a body.
+/// The mesh of a file or of a program, if it can be a body.
 fn load_body_mesh(shape: &BodyMesh, index: usize, load: &mut LoadMesh<'_>, problems: &mut Problems) -> Option<Mesh> {
-    let place = format!("collider[{index}].mesh.file");
-    let mesh = load(&shape.file).map_err(|message| problems.error(&place, message)).ok()?;
+    let (place, mesh) = match &shape.given {
+        Some(given) => (format!("collider[{index}].mesh"), Ok(given.mesh.clone())),
+        None => (format!("collider[{index}].mesh.file"), load(&shape.file)),
+    };
+    let mesh = mesh.map_err(|message| problems.error(&place, message)).ok()?;
     // What a body has to be is less than a cloth: contact has no use for an order of corners, nor for neighbours.
     let matters = |kind: &FindingKind| {
         matches!(

@@ -112,7 +112,7 @@ fn mesh(t: &mut Table<'_, '_>, scene_fps: f64) -> Option<ColliderShape> {
         Some(file) => Some(BodyFrames { file: file?, fps }),
         None => None,
     };
-    Some(ColliderShape::Mesh(BodyMesh { file: file?, frames, translate, rotate, scale }))
+    Some(ColliderShape::Mesh(BodyMesh { file: file?, frames, translate, rotate, scale, given: None }))
 }
 
 fn file_name(item: Item<'_, '_>) -> Option<String> {

@@ -394,7 +394,7 @@ fn solid() -> impl Strategy<Value = ColliderShape> {
 
 fn collider() -> impl Strategy<Value = Collider> {
     let mesh = (body_frames(), vector(), vector(), extent()).prop_map(|(frames, translate, rotate, scale)| {
-        ColliderShape::Mesh(BodyMesh { file: "a \"b\".obj".to_owned(), frames, translate, rotate, scale })
+        ColliderShape::Mesh(BodyMesh { file: "a \"b\".obj".to_owned(), frames, translate, rotate, scale, given: None })
     });
     let shape = prop_oneof![4 => solid(), 1 => mesh];
     (shape, number(0.0, f64::INFINITY), path()).prop_map(|(shape, friction, path)| Collider {
