@@ -32,6 +32,13 @@ pub fn fabrics() -> impl Iterator<Item = &'static Fabric> {
 }
 
 /// A model and a solver.
+///
+/// ```
+/// use muslin::catalog;
+///
+/// let pairing = catalog::bend_pairings().find(|p| p.model.name == "dihedral" && p.solver.name == "projective");
+/// assert!(pairing.is_some_and(|pairing| !pairing.is_defined), "a signed angle is no projection");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pairing {
     /// The stretch or bend model.

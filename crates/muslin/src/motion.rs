@@ -4,6 +4,16 @@ use crate::description::{Ease, Path, Waypoint};
 use crate::math::{Mat3, Vec3};
 
 /// A path, ready to be asked where it is.
+///
+/// ```
+/// use muslin::Path;
+/// use muslin::math::Vec3;
+/// use muslin::motion::Motion;
+///
+/// let lift = Path::through([(0.0, [0.0; 3]), (2.0, [0.0, 1.0, 0.0])]);
+/// let motion = Motion::new(&lift, Vec3::ZERO);
+/// assert_eq!(motion.pose(1.0).apply(Vec3::ZERO), Vec3::new(0.0, 0.5, 0.0));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Motion {
     waypoints: Vec<Waypoint>,
@@ -36,6 +46,17 @@ impl Lead {
 }
 
 /// A rigid placement: x ↦ R x + t.
+///
+/// ```
+/// use muslin::Path;
+/// use muslin::math::Vec3;
+/// use muslin::motion::{Motion, Pose};
+///
+/// let point = Vec3::new(1.0, 2.0, 3.0);
+/// assert_eq!(Pose::IDENTITY.apply(point), point);
+/// let pose = Motion::new(&Path::through([(0.0, [1.0, 0.0, 0.0])]), Vec3::ZERO).pose(0.0);
+/// assert_eq!(pose.undo(pose.apply(point)), point);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Pose {
     rows: [Vec3<f64>; 3],

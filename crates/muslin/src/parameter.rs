@@ -11,13 +11,22 @@ const MAX_COORDINATE: f64 = 1e6;
 const SHORTEST_DIRECTION: f64 = 1e-6;
 
 /// One key that a scene may give.
+///
+/// ```
+/// use muslin::solver::find;
+///
+/// let parameters = find("xpbd").map_or(&[][..], |kind| kind.entry.parameters);
+/// let substeps = parameters.iter().find(|parameter| parameter.name == "substeps").ok_or("xpbd has substeps")?;
+/// assert_eq!(substeps.kind.to_string(), "a whole number from 1 to 10000");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameter {
     /// Key in the scene file.
     pub name: &'static str,
     /// Unit in SI, `""` for a pure number.
     pub unit: &'static str,
-    /// What values are allowed.
+    /// The allowed values.
     pub kind: Kind,
     /// Value when the scene is silent; `None` = the parameter is then absent.
     pub default: Option<Setting>,
@@ -26,6 +35,14 @@ pub struct Parameter {
 }
 
 /// The allowed values of a [`Parameter`].
+///
+/// ```
+/// use muslin::parameter::{Kind, Setting};
+///
+/// let kind = Kind::Integer { min: 1, max: 10 };
+/// assert!(kind.allows(Setting::Integer(10)));
+/// assert_eq!(kind.check(Setting::Integer(0)), Err("must be a whole number from 1 to 10, got 0".to_owned()));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     /// A finite number in `min ..= max`.
@@ -60,6 +77,13 @@ pub enum Kind {
 }
 
 /// A value of a parameter, already inside its range.
+///
+/// ```
+/// use muslin::parameter::Setting;
+///
+/// assert_eq!(Setting::from(0.5), Setting::Number(0.5));
+/// assert_eq!(Setting::from([0.0, 1.0, 0.0]).to_string(), "[0.0, 1.0, 0.0]");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Setting {
     /// Of [`Kind::Number`] and [`Kind::Positive`].
@@ -118,7 +142,7 @@ impl Kind {
         if self.allows(value) { Ok(value) } else { Err(refusal(self, value)) }
     }
 
-    /// What each of the three components must be, of a kind that has components.
+    /// The kind of each of the three components, of a kind that has them.
     pub fn component(&self) -> Option<Self> {
         match *self {
             Self::Point | Self::Direction => Some(Self::BOUNDED),
@@ -145,12 +169,20 @@ impl Kind {
     }
 }
 
-/// What to say of a value that is not what it must be.
+/// The message for a value that is not allowed.
 pub(crate) fn refusal(must: impl fmt::Display, got: impl fmt::Display) -> String {
     format!("must be {must}, got {got}")
 }
 
 /// Values for a table of parameters, in the order of the table.
+///
+/// ```
+/// use muslin::parameter::{Setting, Settings};
+///
+/// let mut settings = Settings::from_iter([("substeps", Setting::Integer(30))]);
+/// settings.set("precision", Setting::Choice("f64"));
+/// assert_eq!((settings.integer("substeps"), settings.choice("precision")), (Some(30), Some("f64")));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings(Vec<(&'static str, Setting)>);
 
@@ -228,6 +260,16 @@ impl From<[f64; 3]> for Setting {
 }
 
 /// A description of one model, solver, shape or fabric for scene files and `muslin models`.
+///
+/// ```
+/// use muslin::catalog;
+/// use muslin::parameter::Settings;
+///
+/// let torus = catalog::shapes().find(|kind| kind.entry.name == "torus").ok_or("there is a torus")?;
+/// assert!(torus.entry.parameters.iter().any(|parameter| parameter.name == "major_radius"));
+/// assert!(!torus.entry.faults(&Settings::default()).is_empty(), "keys are missing");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Entry {
     /// Scene key and file stem.
@@ -236,14 +278,14 @@ pub struct Entry {
     pub summary: &'static str,
     /// Where it was published.
     pub source: &'static str,
-    /// What it takes.
+    /// Its parameters.
     pub parameters: &'static [Parameter],
     /// Of these parameters exactly one may be given; the one with a default stands when none is.
     pub one_of: &'static [&'static str],
 }
 
 impl Entry {
-    /// What is wrong with settings that should be complete: keys, each with what to say of it.
+    /// Faults of settings that should be complete: keys, each with its message.
     ///
     /// What a key means beside other keys or with a solver is not looked at; [`validate`](crate::validate) does that.
     pub fn faults(&self, settings: &Settings) -> Vec<(&'static str, String)> {

@@ -15,25 +15,64 @@
 use crate::parameter::{Entry, Setting, Settings};
 
 /// Settings with a type, of an entry of the catalogue.
+///
+/// ```
+/// use muslin::energy::bend::isometric::Isometric;
+/// use muslin::settings::Typed;
+///
+/// let bend = Isometric { damping: 0.01, ..Default::default() };
+/// assert_eq!(bend.entry().name, "isometric");
+/// assert_eq!(bend.settings().number("damping"), Some(0.01));
+/// ```
 pub trait Typed {
-    /// What they are settings of.
+    /// The entry that they are settings of.
     fn entry(&self) -> &'static Entry;
     /// The values by their names; what is left to a default or to a fabric is not among them.
     fn settings(&self) -> Settings;
 }
 
 /// The settings of a solver.
+///
+/// ```
+/// use muslin::settings::SolverSettings;
+/// use muslin::solver::{Newton, Xpbd};
+///
+/// fn name(solver: impl SolverSettings) -> &'static str {
+///     solver.entry().name
+/// }
+/// assert_eq!([name(Xpbd::default()), name(Newton::default())], ["xpbd", "newton"]);
+/// ```
 pub trait SolverSettings: Typed {}
 
 /// The settings of a stretch model.
+///
+/// ```
+/// use muslin::energy::stretch::{spring::Spring, stvk::Stvk};
+/// use muslin::settings::StretchSettings;
+///
+/// fn name(model: impl StretchSettings) -> &'static str {
+///     model.entry().name
+/// }
+/// assert_eq!([name(Spring::default()), name(Stvk::default())], ["spring", "stvk"]);
+/// ```
 pub trait StretchSettings: Typed {}
 
 /// The settings of a bend model.
+///
+/// ```
+/// use muslin::energy::bend::{dihedral::Dihedral, shell::Shell};
+/// use muslin::settings::BendSettings;
+///
+/// fn name(model: impl BendSettings) -> &'static str {
+///     model.entry().name
+/// }
+/// assert_eq!([name(Dihedral::default()), name(Shell::default())], ["dihedral", "shell"]);
+/// ```
 pub trait BendSettings: Typed {}
 
 /// A value that typed settings have as a field.
 pub(crate) trait SettingField: Sized {
-    /// What a parameter is when nobody says anything.
+    /// The value of a parameter when nobody says anything.
     fn of(entry: &Entry, key: &str) -> Self;
     /// Says it.
     fn write(self, key: &'static str, settings: &mut Settings);

@@ -9,6 +9,17 @@ use crate::math::Vec3;
 /// Vertices are in the model's own order, which is chosen for cache locality;
 /// [`Simulation::positions`](crate::Simulation::positions) gives them in the order of the user's mesh.
 /// Numbers are `f64`, whatever the precision of the solver: single precision goes through them unchanged.
+///
+/// ```
+/// use muslin::{Cloth, Simulation};
+///
+/// let mut simulation = Simulation::builder().cloth(Cloth::grid([1.0, 1.0], [4, 4])).build()?;
+/// let snapshot = simulation.state().clone();
+/// simulation.advance()?;
+/// simulation.restore(snapshot.clone(), 0)?;
+/// assert_eq!(simulation.state().hash(), snapshot.hash());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct State {
     /// In m.
@@ -94,7 +105,14 @@ impl State {
     }
 }
 
-/// What a solver carries from frame to frame besides positions and velocities.
+/// Memory of a solver from frame to frame, besides positions and velocities.
+///
+/// ```
+/// use muslin::state::SolverMemory;
+///
+/// let memory = SolverMemory::Nothing;
+/// assert_eq!(SolverMemory::from_vectors(&memory.to_vectors(), 25), memory);
+/// ```
 #[derive(Debug, Default, PartialEq)]
 pub enum SolverMemory {
     /// Nothing: every solver at the start of a run, and those that look back one step only.
@@ -107,6 +125,19 @@ pub enum SolverMemory {
 }
 
 /// The step before, for a scheme that looks back two.
+///
+/// ```
+/// use muslin::solver::{Integrator, Newton};
+/// use muslin::state::SolverMemory;
+/// use muslin::{Cloth, Simulation};
+///
+/// let solver = Newton { substeps: 1, integrator: Integrator::Bdf2, ..Default::default() };
+/// let mut simulation = Simulation::builder().solver(solver).cloth(Cloth::grid([1.0, 1.0], [2, 2])).build()?;
+/// simulation.advance()?;
+/// let SolverMemory::StepBefore(before) = &simulation.state().memory else { return Err("BDF2 looks back".into()) };
+/// assert_eq!(before.positions.len(), 9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Default, PartialEq)]
 pub struct StepBefore {
     /// Where every vertex began it, in m.
@@ -115,7 +146,18 @@ pub struct StepBefore {
     pub velocities: Vec<Vec3<f64>>,
 }
 
-/// What `auto` has found out about a run.
+/// Findings of `auto` about a run.
+///
+/// ```
+/// use muslin::state::SolverMemory;
+/// use muslin::{Cloth, Simulation};
+///
+/// let mut simulation = Simulation::builder().cloth(Cloth::grid([1.0, 1.0], [2, 2])).build()?;
+/// simulation.advance()?;
+/// let SolverMemory::Auto(memory) = &simulation.state().memory else { return Err("the default is `auto`".into()) };
+/// assert!(memory.controller.substeps > 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, PartialEq)]
 pub struct AutoMemory {
     /// How it controls the substeps.
@@ -125,6 +167,18 @@ pub struct AutoMemory {
 }
 
 /// The state of the controller of `auto`: the number of substeps, and what it rests on.
+///
+/// ```
+/// use muslin::state::{AutoMemory, Controller, SolverMemory};
+///
+/// fn substeps(memory: &SolverMemory) -> Option<u32> {
+///     match memory {
+///         SolverMemory::Auto(AutoMemory { controller: Controller { substeps, .. }, .. }) => Some(*substeps),
+///         _ => None,
+///     }
+/// }
+/// assert_eq!(substeps(&SolverMemory::Nothing), None);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Controller {
     /// Substeps of a frame.

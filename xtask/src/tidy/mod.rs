@@ -4,6 +4,7 @@
 
 mod code;
 mod documents;
+mod examples;
 mod layers;
 mod lengths;
 mod names;
@@ -54,6 +55,7 @@ const CHECKS: &[fn(&Tree) -> Vec<Finding>] = &[
     documents::every_scene_has_a_picture,
     documents::changelog_is_open,
     documents::pinned_hashes_have_their_line,
+    examples::every_public_type_has_an_example,
     lengths::readme_is_short,
     lengths::architecture_is_short,
     lengths::paragraphs_are_short,

@@ -12,6 +12,21 @@ use crate::validate;
 use crate::validate::choice::{Family, Said};
 
 /// A cloth as a program says it; [`Cloth::grid`], [`Cloth::tube`] and [`Cloth::mesh`] make one.
+///
+/// ```
+/// use muslin::mesh::Diagonals;
+/// use muslin::{Cloth, Pin, Simulation};
+///
+/// let flag = Cloth::grid([0.6, 0.4], [6, 4])
+///     .name("flag")
+///     .diagonals(Diagonals::Crossed)
+///     .rotate([90.0, 0.0, 0.0])
+///     .fabric("cotton")
+///     .pin(Pin::vertices([0]));
+/// let simulation = Simulation::builder().cloth(flag).build()?;
+/// assert_eq!(simulation.cloth("flag"), Some(0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 #[must_use = "a cloth does nothing until it is handed to a builder"]
 pub struct ClothBuilder {

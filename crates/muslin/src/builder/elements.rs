@@ -18,6 +18,22 @@ type JoinedElement<E, const N: usize> = ([(usize, u32); N], <E as Energy<N>>::Re
 ///
 /// Any `impl Energy<N>` will do; [`Energy`] says what it has to give. Every solver that is defined for constraints or potentials
 /// takes it beside the models of the cloths.
+///
+/// ```
+/// use muslin::energy::stretch::spring::{Rest, Spring};
+/// use muslin::solver::Xpbd;
+/// use muslin::{Cloth, Elements, Simulation};
+///
+/// // A spring across the sheet, from corner to corner.
+/// let brace = Elements::<Spring, 2>::on(0, [([0, 24], Rest { length: 1.2, compliance: 1e-3 })]);
+/// let mut simulation = Simulation::builder()
+///     .solver(Xpbd { substeps: 4, ..Default::default() })
+///     .cloth(Cloth::grid([1.0, 1.0], [4, 4]))
+///     .energy(brace.damping(0.01))
+///     .build()?;
+/// simulation.advance()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Elements<E: Energy<N>, const N: usize> {
     elements: Vec<JoinedElement<E, N>>,
     damping: f64,

@@ -52,6 +52,20 @@ use crate::validate;
 use crate::validate::choice::{Family, Said};
 
 /// Puts a [`Simulation`] together; [`Simulation::builder`] makes one.
+///
+/// ```
+/// use muslin::{Cloth, Contact, Simulation, Wind};
+///
+/// let builder = Simulation::builder()
+///     .fps(30.0)
+///     .wind(Wind { velocity: [2.0, 0.0, 0.0], drag: 1.0, ..Default::default() })
+///     .contact(Contact { thickness: 2e-3, ..Default::default() })
+///     .cloth(Cloth::grid([1.0, 1.0], [4, 4]))
+///     .threads(2);
+/// assert!(builder.check().is_empty(), "nothing is wrong");
+/// assert_eq!(builder.scene()?.fps, 30.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use = "a builder does nothing until `build` is called"]
 pub struct SimulationBuilder {
     scene: Scene,

@@ -16,6 +16,15 @@ use crate::parameter::{Entry, Settings};
 use crate::shape::Shape;
 
 /// A whole scene.
+///
+/// ```
+/// use muslin::scene::parse;
+///
+/// let scene = parse("duration = 3\nfps = 30\n[[cloth]]\ngrid = { size = [1, 1], cells = [4, 4] }", &[]).into_result()?;
+/// assert_eq!((scene.frame_count(), scene.cloths.len()), (90, 1));
+/// assert_eq!(scene.contact.thickness, 1e-3, "every default is filled in");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scene {
     /// Names the results; usable as a folder name.
@@ -56,6 +65,13 @@ impl Scene {
 }
 
 /// Air that moves, and how much of it a cloth catches.
+///
+/// ```
+/// use muslin::Wind;
+///
+/// let breeze = Wind { velocity: [3.0, 0.0, 0.0], drag: 1.0, lift: 0.5, ..Default::default() };
+/// assert_eq!(breeze.air_density, 1.225);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wind {
     /// Velocity of the air, in m/s.
@@ -79,15 +95,31 @@ impl Default for Wind {
 /// An entry of the catalogue with the settings a scene gives it.
 ///
 /// Of the entry's `one_of` parameters exactly one is among the settings.
+///
+/// ```
+/// use muslin::scene::parse;
+///
+/// let text = "solver = { kind = \"xpbd\", substeps = 40 }\n[[cloth]]\ngrid = { size = [1, 1], cells = [4, 4] }";
+/// let solver = parse(text, &[]).into_result()?.solver;
+/// assert_eq!((solver.entry.name, solver.settings.integer("substeps")), ("xpbd", Some(40)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
-    /// What was chosen.
+    /// The entry that was chosen.
     pub entry: &'static Entry,
     /// Its settings, in the order of the entry's parameters.
     pub settings: Settings,
 }
 
 /// How surfaces touch.
+///
+/// ```
+/// use muslin::Contact;
+///
+/// let contact = Contact { self_contact: true, friction: 0.2, ..Default::default() };
+/// assert_eq!(contact.thickness, 1e-3, "1 mm");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contact {
     /// Whether cloth touches cloth.
@@ -96,7 +128,7 @@ pub struct Contact {
     pub thickness: f64,
     /// Coulomb coefficient where nothing more specific is given.
     pub friction: f64,
-    /// What is done about a start in which something cuts or touches.
+    /// The answer to a start in which something cuts or touches.
     pub start: Start,
 }
 
@@ -107,7 +139,15 @@ impl Default for Contact {
     }
 }
 
-/// What is done about a start in which something cuts or touches, so that contact can promise nothing of it.
+/// The answer to a start in which something cuts or touches, so that contact can promise nothing of it.
+///
+/// ```
+/// use muslin::Contact;
+/// use muslin::description::Start;
+///
+/// let contact = Contact { self_contact: true, start: Start::Untangle, ..Default::default() };
+/// assert_ne!(contact.start, Contact::default().start);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
     /// It is refused.
@@ -117,6 +157,16 @@ pub enum Start {
 }
 
 /// One piece of cloth.
+///
+/// ```
+/// use muslin::{Cloth, Simulation};
+///
+/// // A program describes one through a builder.
+/// let builder = Simulation::builder().cloth(Cloth::tube(0.1, 0.4, [12, 8]).name("sleeve").density(0.15));
+/// let cloth: Cloth = builder.scene()?.cloths.remove(0);
+/// assert_eq!((cloth.name.as_str(), cloth.material.density), ("sleeve", 0.15));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cloth {
     /// Names its result files; distinct from every other cloth's, also when case is ignored.
@@ -133,7 +183,7 @@ pub struct Cloth {
     pub scale: f64,
     /// Initial velocity of every vertex, in m/s.
     pub velocity: [f64; 3],
-    /// What it is made of.
+    /// Its fabric, density and models.
     pub material: Material,
     /// Vertices that are held or led.
     pub pins: Vec<Pin>,
@@ -142,6 +192,17 @@ pub struct Cloth {
 }
 
 /// The rest shape of a cloth.
+///
+/// ```
+/// use muslin::description::ClothShape;
+/// use muslin::mesh::Diagonals;
+/// use muslin::{Cloth, Simulation};
+///
+/// let scene = Simulation::builder().cloth(Cloth::grid([1.0, 2.0], [4, 8])).scene()?;
+/// let grid = ClothShape::Grid { size: [1.0, 2.0], cells: [4, 8], diagonals: Diagonals::Alternating };
+/// assert_eq!(scene.cloths[0].shape, grid);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum ClothShape {
     /// A rectangle in the xz plane, centred on the origin, its normal along +y.
@@ -171,7 +232,17 @@ pub enum ClothShape {
     Given(Arc<Mesh>),
 }
 
-/// What a cloth is made of.
+/// The material of a cloth.
+///
+/// ```
+/// use muslin::{Cloth, Simulation};
+///
+/// let scene = Simulation::builder().cloth(Cloth::grid([1.0, 1.0], [4, 4]).fabric("cotton")).scene()?;
+/// let material = &scene.cloths[0].material;
+/// assert_eq!(material.fabric.map(|fabric| fabric.name), Some("cotton"));
+/// assert_eq!((material.stretch.entry.name, material.bend.entry.name), ("spring", "isometric"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Material {
     /// The preset the values came from, where the scene did not give its own.
@@ -187,6 +258,13 @@ pub struct Material {
 }
 
 /// Vertices that are held in place or led along a path.
+///
+/// ```
+/// use muslin::{Path, Pin, Select};
+///
+/// let hem = Pin::select(Select::ZMax);
+/// assert_eq!((hem.until, hem.path), (None, Path::still()));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pin {
     /// Which vertices.
@@ -198,6 +276,14 @@ pub struct Pin {
 }
 
 /// Which vertices of a cloth.
+///
+/// ```
+/// use muslin::Pin;
+/// use muslin::description::Selection;
+///
+/// let pin = Pin::in_sphere([0.0, 1.0, 0.0], 0.1);
+/// assert_eq!(pin.selection, Selection::Sphere { center: [0.0, 1.0, 0.0], radius: 0.1 });
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Selection {
     /// By index; not checked against the mesh, which a scene does not know.
@@ -221,6 +307,15 @@ pub enum Selection {
 }
 
 /// Named vertices, by the cloth's own coordinates: before it is scaled, rotated and translated.
+///
+/// ```
+/// use muslin::{Cloth, Pin, Select, Simulation};
+///
+/// let curtain = Cloth::grid([1.0, 1.0], [4, 4]).pin(Pin::select(Select::Corners));
+/// let simulation = Simulation::builder().cloth(curtain).build()?;
+/// assert_eq!(simulation.model().pinned.len(), 4);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Select {
     /// Smallest x.
@@ -242,6 +337,14 @@ pub enum Select {
 }
 
 /// A motion in time: an offset, and a turn about an axis.
+///
+/// ```
+/// use muslin::{Ease, Path};
+///
+/// let path = Path::through([(0.0, [0.0; 3]), (1.0, [0.0, 0.5, 0.0])]).smooth();
+/// assert_eq!((path.waypoints.len(), path.ease), (2, Ease::Smooth));
+/// assert!(Path::still().is_still());
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Path {
     /// At strictly increasing times; empty = no motion.
@@ -267,6 +370,16 @@ impl Path {
 }
 
 /// Where a [`Path`] is at a time.
+///
+/// ```
+/// use muslin::Path;
+/// use muslin::description::Waypoint;
+///
+/// // A quarter turn in two seconds.
+/// let at = |time, turn| Waypoint { time, offset: [0.0; 3], turn };
+/// let path = Path { waypoints: vec![at(0.0, 0.0), at(2.0, 90.0)], ..Path::still() };
+/// assert!(!path.is_still());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Waypoint {
     /// Time, in s.
@@ -278,6 +391,13 @@ pub struct Waypoint {
 }
 
 /// How the way between two waypoints is timed.
+///
+/// ```
+/// use muslin::{Ease, Path};
+///
+/// assert_eq!(Path::still().ease, Ease::Linear);
+/// assert_eq!(Path::still().smooth().ease, Ease::Smooth);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ease {
     /// At constant speed.
@@ -287,6 +407,16 @@ pub enum Ease {
 }
 
 /// A body that the cloth touches.
+///
+/// ```
+/// use muslin::contact::Plane;
+/// use muslin::{Cloth, Collide, Simulation};
+///
+/// let ground = Plane { point: [0.0, -1.0, 0.0], normal: [0.0, 1.0, 0.0] };
+/// let scene = Simulation::builder().cloth(Cloth::grid([1.0, 1.0], [4, 4])).collider(ground.named("ground")).scene()?;
+/// assert_eq!((scene.colliders[0].name.as_str(), scene.colliders[0].friction), ("ground", scene.contact.friction));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Collider {
     /// Names the result files of a mesh; distinct from every cloth's and every other collider's, also when case is ignored.
@@ -300,6 +430,17 @@ pub struct Collider {
 }
 
 /// The shape of a [`Collider`].
+///
+/// ```
+/// use muslin::contact::Sphere;
+/// use muslin::description::ColliderShape;
+///
+/// let ColliderShape::Solid(choice) = ColliderShape::new(Sphere { center: [0.0; 3], radius: 0.5 }) else {
+///     return Err("a sphere is a shape of the library".into());
+/// };
+/// assert_eq!(choice.settings.number("radius"), Some(0.5));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum ColliderShape {
     /// A shape of the library, with all its settings.
@@ -321,6 +462,17 @@ impl ColliderShape {
 }
 
 /// A shape from outside the library. Two are equal if they are the same one.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use muslin::contact::Sphere;
+/// use muslin::description::CustomShape;
+/// use muslin::shape::Shape;
+///
+/// let ball: Arc<dyn Shape> = Arc::new(Sphere { center: [0.0; 3], radius: 0.5 });
+/// assert_eq!(CustomShape(Arc::clone(&ball)), CustomShape(ball));
+/// ```
 #[derive(Clone, Debug)]
 pub struct CustomShape(pub Arc<dyn Shape>);
 
@@ -331,6 +483,17 @@ impl PartialEq for CustomShape {
 }
 
 /// A mesh as the shape of a collider.
+///
+/// ```
+/// use muslin::description::{BodyMesh, ColliderShape};
+/// use muslin::scene::parse;
+///
+/// let text = "cloth = [{ grid = { size = [1, 1], cells = [2, 2] } }]\ncollider = [{ mesh = { file = \"chair.obj\", scale = 2 } }]";
+/// let scene = parse(text, &[]).into_result()?;
+/// let ColliderShape::Mesh(BodyMesh { file, scale, .. }) = &scene.colliders[0].shape else { return Err("a mesh".into()) };
+/// assert_eq!((file.as_str(), *scale), ("chair.obj", 2.0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct BodyMesh {
     /// Path as the scene gives it; whoever reads files resolves it.
@@ -343,9 +506,37 @@ pub struct BodyMesh {
     pub rotate: [f64; 3],
     /// Factor on the mesh, applied first.
     pub scale: f64,
+    /// The mesh and its frames where they are in memory: then no file is read, and the names are those that the text of a scene would give.
+    pub given: Option<Arc<GivenBody>>,
+}
+
+/// A mesh in memory as the shape of a collider; [`MeshCollider`](crate::MeshCollider) makes one.
+///
+/// ```
+/// use muslin::description::GivenBody;
+/// use muslin::mesh::{Diagonals, Mesh};
+///
+/// let tray = Mesh::grid([0.4, 0.3], [4, 3], Diagonals::Forward)?;
+/// let body = GivenBody { mesh: tray, frames: Vec::new() };
+/// assert_eq!(body.mesh.vertex_count(), 20);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct GivenBody {
+    /// Its triangles, and its vertices where it does not deform.
+    pub mesh: Mesh,
+    /// Where it deforms: for each frame the positions of all vertices, in m.
+    pub frames: Vec<Vec<[f32; 3]>>,
 }
 
 /// An animated mesh: positions of all vertices, frame after frame from time zero on.
+///
+/// ```
+/// use muslin::description::BodyFrames;
+///
+/// let frames = BodyFrames { file: "walk.pc2".to_owned(), fps: 24.0 };
+/// assert_eq!(frames.fps.recip(), 1.0 / 24.0, "seconds between two frames");
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct BodyFrames {
     /// Path as the scene gives it.
@@ -355,6 +546,13 @@ pub struct BodyFrames {
 }
 
 /// Where the previews look from.
+///
+/// ```
+/// use muslin::description::View;
+///
+/// let view = View { size: [640, 360], direction: Some([-1.0, -0.5, -1.0]), ..Default::default() };
+/// assert_eq!((view.eye, view.target), (None, None), "far enough to see everything, towards its middle");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct View {
     /// Width and height of the picture: even numbers, as video wants them.
@@ -387,24 +585,3 @@ impl Default for View {
         }
     }
 }
-    /// The mesh and its frames where they are in memory: then no file is read, and the names are those that the text of a scene would give.
-    pub given: Option<Arc<GivenBody>>,
-}
-
-/// A mesh in memory as the shape of a collider; [`MeshCollider`](crate::MeshCollider) makes one.
-///
-/// ```
-/// use muslin::description::GivenBody;
-/// use muslin::mesh::{Diagonals, Mesh};
-///
-/// let tray = Mesh::grid([0.4, 0.3], [4, 3], Diagonals::Forward)?;
-/// let body = GivenBody { mesh: tray, frames: Vec::new() };
-/// assert_eq!(body.mesh.vertex_count(), 20);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-pub struct GivenBody {
-    /// Its triangles, and its vertices where it does not deform.
-    pub mesh: Mesh,
-    /// Where it deforms: for each frame the positions of all vertices, in m.
-    pub frames: Vec<Vec<[f32; 3]>>,

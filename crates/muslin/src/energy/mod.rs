@@ -27,6 +27,17 @@ use crate::settings::{BendSettings, typed};
 use crate::topology::{Hinge, Topology};
 
 /// One term of the potential, E(x) = Σ ψ(xₑ), over elements of `N` vertices.
+///
+/// ```
+/// use muslin::energy::Energy;
+/// use muslin::energy::stretch::spring::{Rest, Spring};
+/// use muslin::math::Vec3;
+///
+/// // A spring of 1 m and 1/α = 100 N/m, a tenth longer than at rest.
+/// let (rest, x) = (Rest { length: 1.0_f64, compliance: 0.01 }, [Vec3::ZERO, Vec3::new(1.1, 0.0, 0.0)]);
+/// assert!((Spring::value(&rest, &x) - 0.5 * 100.0 * 0.1 * 0.1).abs() < 1e-12);
+/// assert!((Spring::gradient(&rest, &x)[1].x - 10.0).abs() < 1e-12);
+/// ```
 pub trait Energy<const N: usize>: Sized + Send + Sync + 'static {
     /// Key of the model in scene files, and the stem of its file.
     const NAME: &'static str;
@@ -92,6 +103,16 @@ pub trait Energy<const N: usize>: Sized + Send + Sync + 'static {
 }
 
 /// An energy around one vertex.
+///
+/// ```
+/// use muslin::energy::Energy;
+/// use muslin::energy::stretch::spring::{Rest, Spring};
+/// use muslin::math::Vec3;
+///
+/// let (rest, x) = (Rest { length: 1.0_f64, compliance: 0.01 }, [Vec3::ZERO, Vec3::new(2.0, 0.0, 0.0)]);
+/// let corner = Spring::corner(&rest, &x, 1);
+/// assert!((corner.gradient.x - 100.0).abs() < 1e-9 && (corner.block.diagonal.x - 100.0).abs() < 1e-9);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Corner<S> {
     /// ∂ψ/∂xᵢ, in N.
@@ -101,9 +122,30 @@ pub struct Corner<S> {
 }
 
 /// The second derivatives of an element, by vertices.
+///
+/// ```
+/// use muslin::energy::{Blocks, Energy};
+/// use muslin::energy::stretch::spring::{Rest, Spring};
+/// use muslin::math::Vec3;
+///
+/// let (rest, x) = (Rest { length: 1.0_f64, compliance: 0.01 }, [Vec3::ZERO, Vec3::new(1.0, 0.0, 0.0)]);
+/// let hessian: Blocks<2> = Spring::hessian(&rest, &x);
+/// assert_eq!(hessian[0][1].apply(Vec3::new(1.0, 0.0, 0.0)), Vec3::new(-100.0, 0.0, 0.0));
+/// ```
 pub type Blocks<const N: usize> = [[Mat3; N]; N];
 
 /// ψ = ½ s ‖Σ kᵢxᵢ − p‖², p the projection of Σ kᵢxᵢ onto what costs nothing: what projective dynamics asks of an element.
+///
+/// ```
+/// use muslin::energy::Energy;
+/// use muslin::energy::stretch::spring::{Rest, Spring};
+/// use muslin::math::Vec3;
+///
+/// let rest = Rest { length: 1.0, compliance: 0.01 };
+/// let pull = Spring::pull(&rest).ok_or("a spring is a distance to a projection")?;
+/// assert_eq!((pull.weights, pull.stiffness), ([-1.0, 1.0], 100.0));
+/// # Ok::<(), &str>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pull<const N: usize> {
     /// kᵢ; their sum is zero.
@@ -209,16 +251,31 @@ pub(crate) trait Sink {
 }
 
 /// A model as a scene can name it.
+///
+/// ```
+/// use muslin::energy::{BEND, STRETCH};
+///
+/// let names: Vec<_> = STRETCH.iter().map(|kind| kind.entry.name).collect();
+/// assert!(names.contains(&"spring") && names.contains(&"neo_hookean"));
+/// assert!(BEND.iter().any(|kind| kind.entry.name == "isometric" && kind.forms.projection));
+/// ```
 pub struct EnergyKind {
     /// Key, parameters, source.
     pub entry: Entry,
     /// Whether it flattens a curved rest shape.
     pub flat_only: bool,
-    /// What it can be asked for, and so which solvers are defined for it.
+    /// The forms that it has, and so the solvers that are defined for it.
     pub forms: Forms,
 }
 
 /// The forms in which a model is given, each of which some solvers need.
+///
+/// ```
+/// use muslin::energy::Forms;
+/// use muslin::solver::Need;
+///
+/// assert!(Need::Constraints.met_by(Forms::USUAL) && !Need::Projections.met_by(Forms::USUAL));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Forms {
     /// As a constraint, [`Energy::row`].
@@ -244,7 +301,7 @@ pub(crate) struct Requirement {
     pub key: &'static str,
     /// Whether the settings that have it are right.
     pub holds: fn(&Settings) -> bool,
-    /// What to say if they are not.
+    /// The message if they are not.
     pub message: &'static str,
 }
 
@@ -259,6 +316,15 @@ const NONE: EnergyKind = EnergyKind {
 };
 
 /// The typed form of the model `none`, of stretch or of bending.
+///
+/// ```
+/// use muslin::energy::NoEnergy;
+/// use muslin::{Cloth, Simulation};
+///
+/// let dust = Cloth::grid([1.0, 1.0], [2, 2]).stretch(NoEnergy {}).bend(NoEnergy {});
+/// assert!(Simulation::builder().cloth(dust).build()?.terms().is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoEnergy {}
 

@@ -13,6 +13,16 @@ use std::ops::{Add, Mul, Neg};
 use crate::math::{Scalar, Sym3, Vec3, each, inlined};
 
 /// A constraint linearised at one state of an element.
+///
+/// ```
+/// use muslin::energy::{Constraint, Energy};
+/// use muslin::energy::stretch::spring::{Rest, Spring};
+/// use muslin::math::Vec3;
+///
+/// let row = Spring::row(&Rest { length: 1.0, compliance: 0.01 }, &[Vec3::ZERO, Vec3::new(3.0, 0.0, 0.0)]);
+/// assert_eq!((row.value(), row.compliance()), (2.0, 0.01));
+/// assert_eq!(row.pull(1, 1.0), Vec3::new(1.0, 0.0, 0.0), "∇C at the second vertex");
+/// ```
 pub trait Constraint<S: Scalar, const N: usize>: Copy {
     /// The type of C and of its multiplier λ.
     type Multiplier: Multiplier<S>;
@@ -40,6 +50,14 @@ pub trait Constraint<S: Scalar, const N: usize>: Copy {
 }
 
 /// A value of a constraint: a number or a vector.
+///
+/// ```
+/// use muslin::energy::Multiplier;
+/// use muslin::math::Vec3;
+///
+/// assert_eq!((<f64 as Multiplier<f64>>::PARTS, <Vec3<f64> as Multiplier<f64>>::PARTS), (1, 3));
+/// assert_eq!(Multiplier::<f64>::norm_squared(Vec3::new(1.0, 2.0, 2.0)), 9.0);
+/// ```
 pub trait Multiplier<S: Scalar>: Copy + Add<Output = Self> + Neg<Output = Self> + Mul<S, Output = Self> {
     /// Numbers it takes to store one.
     const PARTS: usize;
@@ -86,6 +104,16 @@ impl<S: Scalar> Multiplier<S> for Vec3<S> {
 }
 
 /// A scalar constraint.
+///
+/// ```
+/// use muslin::energy::{Constraint, Row};
+/// use muslin::math::Vec3;
+///
+/// // The height of one vertex, held at zero by 1/α = 50 N/m.
+/// let row = Row { value: 0.2, gradient: [Vec3::new(0.0, 1.0, 0.0)], compliance: 0.02 };
+/// let lambda = -row.value / row.compliance;
+/// assert_eq!(row.pull(0, lambda), Vec3::new(0.0, -10.0, 0.0), "its force, in N");
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Row<S, const N: usize> {
     /// C.
@@ -153,6 +181,14 @@ impl<S: Scalar, const N: usize> Constraint<S, N> for Row<S, N> {
 }
 
 /// A scalar constraint on the distance of two points: its gradients are −n and n with ‖n‖ = 1.
+///
+/// ```
+/// use muslin::energy::{Constraint, PairRow};
+/// use muslin::math::Vec3;
+///
+/// let row = PairRow { value: 0.1, direction: Vec3::new(1.0, 0.0, 0.0), compliance: 0.01 };
+/// assert_eq!(row.pull(0, 1.0), -row.pull(1, 1.0));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct PairRow<S> {
     /// C.
@@ -193,6 +229,16 @@ impl<S: Scalar> Constraint<S, 2> for PairRow<S> {
 }
 
 /// A vector constraint that is linear in the positions: C = Σ kᵢ xᵢ, so ∇ᵢC = kᵢ I.
+///
+/// ```
+/// use muslin::energy::{Constraint, LinearRow};
+/// use muslin::math::Vec3;
+///
+/// // C = x₁ − x₀.
+/// let row = LinearRow { value: Vec3::new(0.0, 0.5, 0.0), weights: [-1.0, 1.0], compliance: 0.01 };
+/// let up = Vec3::new(0.0, 1.0, 0.0);
+/// assert_eq!((row.pull(0, up), row.along(&[Vec3::ZERO, up])), (-up, up));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct LinearRow<S, const N: usize> {
     /// C.
@@ -245,6 +291,17 @@ impl<S: Scalar, const N: usize> Constraint<S, N> for LinearRow<S, N> {
 }
 
 /// Three numbers with gradients of their own.
+///
+/// ```
+/// use muslin::energy::{Constraint, TripleRow};
+/// use muslin::math::Vec3;
+///
+/// // Three numbers, each a coordinate of the one vertex.
+/// let axes = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]].map(|axis| [Vec3::from(axis)]);
+/// let row = TripleRow { value: Vec3::ZERO, gradients: axes, compliance: 0.01 };
+/// let moved = Vec3::new(1.0, 2.0, 3.0);
+/// assert_eq!(row.along(&[moved]), moved);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct TripleRow<S, const N: usize> {
     /// C.

@@ -4,6 +4,16 @@ use crate::parameter::{Entry, Kind, Parameter, Setting, Settings};
 use crate::settings::SettingField;
 
 /// How stiff a model is.
+///
+/// ```
+/// use muslin::energy::Stiffness;
+/// use muslin::energy::stretch::spring::Spring;
+///
+/// let spring = Spring { stiffness: Some(Stiffness::Physical(2000.0)), ..Default::default() };
+/// assert_eq!(Stiffness::Physical(2000.0).compliance(1.0), 1.0 / 2000.0);
+/// assert_eq!(Stiffness::Projection(0.5).projection(), Some(0.5));
+/// # let _ = spring;
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Stiffness {
     /// Physical: Y, in N/m for stretch, B, in N·m for bending; independent of mesh and time step.

@@ -71,7 +71,7 @@ impl<S: Real> Wind<S> {
     }
 }
 
-/// What the air does to a vertex.
+/// The push of the air on a vertex.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Push<S> {
     /// F, in N.

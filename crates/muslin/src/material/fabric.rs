@@ -18,6 +18,14 @@
 //! bending rigidity; the ten of Wang, O'Brien, Ramamoorthi (2011), whose data may not be shipped.
 
 /// A preset for [`Material`](crate::scene::Material).
+///
+/// ```
+/// use muslin::material::fabric::FABRICS;
+///
+/// let cotton = FABRICS.iter().find(|fabric| fabric.name == "cotton").ok_or("there is cotton")?;
+/// assert!(cotton.density > 0.05 && cotton.bend < 1e-4 && !cotton.source.is_empty());
+/// # Ok::<(), &str>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fabric {
     /// Scene key.

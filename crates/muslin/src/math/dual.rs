@@ -13,6 +13,14 @@ use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 use crate::math::{Four, Real, Scalar};
 
 /// `value + derivative ε`.
+///
+/// ```
+/// use muslin::math::Dual;
+///
+/// let x = Dual::variable(3.0);
+/// let y = x * x + Dual::constant(1.0);
+/// assert_eq!((y.value, y.derivative), (10.0, 6.0));
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Dual<S> {
     /// The number.

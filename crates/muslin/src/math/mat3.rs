@@ -5,6 +5,14 @@ use std::ops::{Add, AddAssign, Mul, Neg, Sub};
 use crate::math::Vec3;
 
 /// A 3 × 3 matrix, by rows.
+///
+/// ```
+/// use muslin::math::{Mat3, Vec3};
+///
+/// let turn = Mat3::from_degrees_xyz([0.0, 90.0, 0.0]);
+/// assert!((turn.apply(Vec3::new(1.0, 0.0, 0.0)) - Vec3::new(0.0, 0.0, -1.0)).norm() < 1e-15);
+/// assert!((turn.determinant() - 1.0).abs() < 1e-15);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Mat3(pub [[f64; 3]; 3]);
 

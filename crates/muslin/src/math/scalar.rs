@@ -9,6 +9,17 @@ use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 /// [`select`](Self::select), and what it computes for the other choice may be NaN without harm.
 /// Every operation is one that IEEE 754 rounds correctly, is made of such, or comes from `libm`: an element has the same bits alone, in a
 /// lane, and on every platform.
+///
+/// ```
+/// use muslin::math::Scalar;
+///
+/// /// max(0, x)², without a branch.
+/// fn ramp<S: Scalar>(x: S) -> S {
+///     let y = S::select(x.greater(S::ZERO), x, S::ZERO);
+///     y * y
+/// }
+/// assert_eq!((ramp(-1.0_f64), ramp(2.0_f32)), (0.0, 4.0));
+/// ```
 pub trait Scalar:
     Copy
     + Debug

@@ -5,6 +5,13 @@ use std::ops::{AddAssign, Mul};
 use crate::math::{Scalar, Vec3, inlined};
 
 /// A symmetric 3 × 3 matrix.
+///
+/// ```
+/// use muslin::math::{Sym3, Vec3};
+///
+/// let stiffness = Sym3::scalar(4.0);
+/// assert_eq!(stiffness.solve(Vec3::new(8.0, 0.0, 4.0), 0.0), Vec3::new(2.0, 0.0, 1.0));
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sym3<S> {
     /// xx, yy, zz.

@@ -4,6 +4,15 @@
 pub const SMALL: usize = 18;
 
 /// A symmetric matrix of at most [`SMALL`] rows.
+///
+/// ```
+/// use muslin::math::Small;
+///
+/// let matrix = Small::new(2, |i, j| if i == j { 2.0 } else { 1.0 });
+/// let mut eigenvalues = matrix.eigenvalues();
+/// eigenvalues.sort_by(f64::total_cmp);
+/// assert!((eigenvalues[0] - 1.0).abs() < 1e-12 && (eigenvalues[1] - 3.0).abs() < 1e-12);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Small {
     size: usize,

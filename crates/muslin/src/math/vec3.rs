@@ -8,6 +8,13 @@ use crate::math::{Real, Scalar};
 ///
 /// Not padded: where speed matters, vectors stand side by side in lanes (`Vec3<F32x4>`) or are packed with a fourth
 /// number.
+///
+/// ```
+/// use muslin::math::Vec3;
+///
+/// let (x, y) = (Vec3::new(1.0, 0.0, 0.0), Vec3::new(0.0, 1.0, 0.0));
+/// assert_eq!((x.cross(y), x.dot(y), (x + y).norm_squared()), (Vec3::new(0.0, 0.0, 1.0), 0.0, 2.0));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Vec3<S> {
     /// First coordinate.

@@ -28,6 +28,13 @@ pub const MAX_GRID_VERTICES: u32 = u32::MAX / 16;
 ///
 /// Hinge bending depends on it even in the limit of refinement: with all diagonals alike the cloth is up to four times
 /// stiffer one way than the other, with alternating ones 1.5 times, with nearly equilateral triangles not at all.
+///
+/// ```
+/// use muslin::mesh::{Diagonals, Mesh};
+///
+/// let counts = [Diagonals::Alternating, Diagonals::Crossed].map(|cut| Mesh::grid([1.0, 1.0], [2, 2], cut).map(|m| m.vertex_count()));
+/// assert_eq!(counts, [Ok(9), Ok(13)], "crossed cells have a vertex in the middle");
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Diagonals {
     /// Every quad cut from (i, j) to (i + 1, j + 1).
@@ -56,6 +63,12 @@ pub enum Diagonals {
 }
 
 /// Why a sheet or a tube could not be made.
+///
+/// ```
+/// use muslin::mesh::{Diagonals, GridError, Mesh};
+///
+/// assert_eq!(Mesh::grid([1.0, 1.0], [0, 2], Diagonals::Forward), Err(GridError::NoCells([0, 2])));
+/// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum GridError {
     /// A sheet without cells.

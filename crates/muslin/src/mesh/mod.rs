@@ -20,6 +20,14 @@ pub use validate::{Finding, FindingKind, MAX_COORDINATE, Severity, ZERO_AREA_RAT
 use crate::math::Vec3;
 
 /// A triangle mesh in its rest shape.
+///
+/// ```
+/// use muslin::mesh::Mesh;
+///
+/// let positions = vec![[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]];
+/// let triangle = Mesh { positions, triangles: vec![[0, 2, 1]], ..Default::default() };
+/// assert_eq!(triangle.total_area(), 0.5);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mesh {
     /// Rest positions, in m.
@@ -36,6 +44,16 @@ pub struct Mesh {
 ///
 /// A vertex on a seam has one position and several texture coordinates, so the two are indexed apart: merging them
 /// would either cut the cloth along its seams or lose the seams.
+///
+/// ```
+/// use muslin::mesh::{Diagonals, Mesh, Uv};
+///
+/// let mut mesh = Mesh::grid([1.0, 1.0], [1, 1], Diagonals::Forward)?;
+/// let coordinates = mesh.positions.iter().map(|p| [p[0] + 0.5, p[2] + 0.5]).collect();
+/// mesh.uv = Some(Uv { coordinates, triangles: mesh.triangles.clone() });
+/// assert!(muslin::mesh::check(&mesh).is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Uv {
     /// The coordinates, without a unit.
@@ -45,6 +63,15 @@ pub struct Uv {
 }
 
 /// A named set of triangles.
+///
+/// ```
+/// use muslin::mesh::{Diagonals, Group, Mesh};
+///
+/// let mut mesh = Mesh::grid([1.0, 1.0], [1, 1], Diagonals::Forward)?;
+/// mesh.groups.push(Group { name: "hem".to_owned(), triangles: vec![0] });
+/// assert!(muslin::mesh::check(&mesh).is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Group {
     /// Its name in the file.
@@ -54,6 +81,14 @@ pub struct Group {
 }
 
 /// The smallest box along the axes that holds a mesh.
+///
+/// ```
+/// use muslin::mesh::{Bounds, Diagonals, Mesh};
+///
+/// let mesh = Mesh::grid([2.0, 1.0], [2, 1], Diagonals::Forward)?;
+/// assert_eq!(mesh.bounds(), Some(Bounds { min: [-1.0, 0.0, -0.5], max: [1.0, 0.0, 0.5] }));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
     /// Its lowest corner, in m.

@@ -11,11 +11,22 @@ use crate::mesh::validate::{examine, named};
 use crate::mesh::{Finding, Group, Mesh, Severity, Uv};
 
 /// A mended mesh, and what was done to it.
+///
+/// ```
+/// use muslin::mesh::{Diagonals, Mesh, repair};
+///
+/// let mut mesh = Mesh::grid([1.0, 1.0], [1, 1], Diagonals::Forward)?;
+/// mesh.uv = None;
+/// mesh.triangles.push(mesh.triangles[0]);
+/// let repaired = repair(&mesh).map_err(|findings| findings[0].to_string())?;
+/// assert_eq!((repaired.mesh.triangle_count(), repaired.notes.len()), (2, 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Repaired {
     /// The mesh, in which [`check`](crate::mesh::check) finds no error.
     pub mesh: Mesh,
-    /// What was changed, a sentence each, with the triangles numbered as they were; empty where nothing was.
+    /// The changes, a sentence each, with the triangles numbered as they were; empty where nothing was.
     pub notes: Vec<String>,
 }
 

@@ -9,7 +9,7 @@
 use crate::mesh::half_edge::{EdgeTable, EdgeUses, NONE, directed};
 use crate::mesh::{Mesh, ZERO_AREA_RATIO};
 
-/// What makes a triangle unsound by itself.
+/// A fault that makes a triangle unsound by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     None,

@@ -28,6 +28,12 @@ const LISTED: usize = 10;
 const MAX_TRIANGLES: usize = u32::MAX as usize / 3;
 
 /// Whether a mesh or a scene can be simulated in spite of a finding.
+///
+/// ```
+/// use muslin::mesh::{Mesh, Severity, check};
+///
+/// assert_eq!(check(&Mesh::default())[0].severity, Severity::Error);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// It can, but perhaps not as meant.
@@ -37,17 +43,33 @@ pub enum Severity {
 }
 
 /// One thing that is wrong with a mesh.
+///
+/// ```
+/// use muslin::mesh::{Diagonals, Mesh, check};
+///
+/// let mut mesh = Mesh::grid([1.0, 1.0], [1, 1], Diagonals::Forward)?;
+/// mesh.triangles[1][0] = 99;
+/// assert_eq!(check(&mesh)[0].to_string(), "triangle 1 uses vertex 99, but the mesh has 4 vertices");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
     /// How bad it is.
     pub severity: Severity,
-    /// What it is, and where; prints as a sentence.
+    /// The mistake and its place; prints as a sentence.
     pub kind: FindingKind,
     /// Whether [`repair`](crate::mesh::repair()) mends it.
     pub repairable: bool,
 }
 
-/// What can be wrong with a mesh. Indices count from 0.
+/// A mistake of a mesh. Indices count from 0.
+///
+/// ```
+/// use muslin::mesh::{FindingKind, Mesh, check};
+///
+/// let kinds: Vec<_> = check(&Mesh::default()).into_iter().map(|finding| finding.kind).collect();
+/// assert!(kinds.contains(&FindingKind::NoVertices));
+/// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FindingKind {
@@ -209,7 +231,7 @@ pub enum FindingKind {
     More {
         /// How many.
         count: usize,
-        /// What they are.
+        /// Their kind.
         what: &'static str,
     },
 }

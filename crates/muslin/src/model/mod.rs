@@ -28,6 +28,16 @@ pub use crate::description::{LoadFrames, LoadMesh, Problem};
 /// Everything that does not change from step to step.
 ///
 /// Vertices of all cloths stand one cloth after the other, each cloth in an order chosen for cache locality.
+///
+/// ```
+/// use muslin::{Cloth, Simulation};
+///
+/// let simulation = Simulation::builder().cloth(Cloth::grid([1.0, 1.0], [4, 4]).density(0.2)).build()?;
+/// let model = simulation.model();
+/// assert!((model.masses.iter().sum::<f64>() - 0.2).abs() < 1e-12, "0.2 kg/m² on a square metre");
+/// assert_eq!(model.user_vertex(model.state_vertex(0, 7)?), ("cloth0", 7));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Model {
     /// The cloths, in the order of the scene.
     pub cloths: Vec<Cloth>,
@@ -59,7 +69,7 @@ pub struct Model {
     pub(crate) self_contact: Option<SelfContact>,
     /// g, in m/s².
     pub gravity: Vec3<f64>,
-    /// What a program adds to the forces on the vertices in the next frame, in N; empty for none.
+    /// Forces of a program on the vertices in the next frame, in N; empty for none.
     pub(crate) forces: Vec<Vec3<f64>>,
     /// Air, if it moves or resists.
     pub(crate) wind: Option<Wind<f64>>,
@@ -118,6 +128,16 @@ pub(crate) struct ContactEdges {
 }
 
 /// One cloth of a model.
+///
+/// ```
+/// use muslin::{Cloth, Simulation};
+///
+/// let sheet = || Cloth::grid([1.0, 1.0], [2, 2]);
+/// let simulation = Simulation::builder().cloth(sheet()).cloth(sheet().translate([0.0, 1.0, 0.0])).build()?;
+/// let second = &simulation.model().cloths[1];
+/// assert_eq!((second.vertices.clone(), second.edge_count), (9..18, 16));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Cloth {
     /// Its name in the scene.
@@ -168,6 +188,15 @@ impl Pin {
 }
 
 /// A vertex of a pin.
+///
+/// ```
+/// use muslin::{Cloth, Pin, Simulation};
+///
+/// let cloth = Cloth::grid([1.0, 1.0], [2, 2]).pin(Pin::vertices([0])).pin(Pin::vertices([2]));
+/// let simulation = Simulation::builder().cloth(cloth).build()?;
+/// assert_eq!(simulation.model().pinned.iter().map(|pinned| pinned.pin).sum::<u32>(), 1, "pins 0 and 1");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pinned {
     /// The vertex, in the state.

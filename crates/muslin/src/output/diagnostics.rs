@@ -12,6 +12,17 @@ use crate::solver::{Term, elastic_energy};
 use crate::state::{State, Work};
 
 /// Measurements of one state.
+///
+/// ```
+/// use muslin::{Cloth, Simulation};
+///
+/// let mut simulation = Simulation::builder().cloth(Cloth::grid([1.0, 1.0], [4, 4])).build()?;
+/// simulation.advance()?;
+/// let diagnostics = simulation.diagnose();
+/// assert!((diagnostics.max_speed - 9.81 / 60.0).abs() < 1e-3, "it falls freely");
+/// assert!(diagnostics.max_strain < 1e-3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Diagnostics {
     /// ½ Σ m‖v‖², in J.

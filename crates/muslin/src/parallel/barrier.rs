@@ -17,7 +17,7 @@ use std::{
     sync::{Condvar, Mutex},
 };
 
-/// What a thread says that panics because of another.
+/// The message of a thread that panics because of another.
 pub(super) const BROKEN: &str = "another thread of the team panicked";
 
 /// A barrier that spins first and sleeps then.

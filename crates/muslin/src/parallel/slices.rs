@@ -7,7 +7,7 @@ use crate::parallel::{Shared, Team};
 
 /// Several slices of the same length: `(&mut [A], &mut [B], …)`.
 pub(crate) trait Slices: Sized {
-    /// What is handed out: `(&mut A, &mut B, …)`.
+    /// The items that are handed out: `(&mut A, &mut B, …)`.
     type Item;
     /// The slices, open to a team.
     type Opened: Sync;

@@ -36,7 +36,7 @@ struct Stamp {
     readers: [Option<ThreadId>; 2],
 }
 
-/// What is done to an item.
+/// An access to an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     /// It is read.

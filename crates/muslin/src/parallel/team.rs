@@ -13,6 +13,13 @@ use crate::parallel::workers::{Led, Workers};
 use crate::parallel::{Avx2, Worker};
 
 /// Why a team could not be formed.
+///
+/// ```
+/// use muslin::parallel::{Team, TeamError};
+///
+/// let team: Result<Team, TeamError> = Team::new(2);
+/// assert!(team.is_ok_and(|team| team.size() == 2));
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[error("cannot start {threads} threads: {reason}; ask for fewer")]
 pub struct TeamError {
@@ -21,6 +28,20 @@ pub struct TeamError {
 }
 
 /// Threads that step together.
+///
+/// ```
+/// use std::sync::atomic::{AtomicU32, Ordering};
+///
+/// use muslin::parallel::Team;
+///
+/// let team = Team::new(2)?;
+/// let calls = AtomicU32::new(0);
+/// team.run(2, |_worker| {
+///     calls.fetch_add(1, Ordering::Relaxed);
+/// });
+/// assert_eq!(calls.into_inner(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Team {
     /// `None` for a team of one, which runs on the caller's thread (and on targets without threads).
@@ -37,7 +58,15 @@ pub struct Team {
     stamps: Option<Box<Stamps>>,
 }
 
-/// What a team has done so far, for whoever wants to know how much of a step is shared among threads.
+/// Work that a team has done so far, for whoever wants to know how much of a step is shared among threads.
+///
+/// ```
+/// use muslin::parallel::{Tally, Team};
+///
+/// let team = Team::solo().metered(|| 0.0);
+/// team.run(1, |_| ());
+/// assert_eq!(team.tally(), Some(Tally { seconds: 0.0, runs: 1, barriers: 0 }));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Tally {
     /// Inside of [`Team::run`], in s.
@@ -148,7 +177,7 @@ impl Team {
         self.stamps.as_deref()
     }
 
-    /// What it has done so far; `None` if it does not count.
+    /// The work that it has done so far; `None` if it does not count.
     pub fn tally(&self) -> Option<Tally> {
         let meter = self.meter.as_ref()?;
         let tally = *meter.tally.lock().unwrap_or_else(PoisonError::into_inner);

@@ -11,6 +11,21 @@ use crate::parallel::stamps::Stamps;
 use crate::parallel::{Avx2, ColoredStencils, OwnElement, Shared};
 
 /// One thread of a running team.
+///
+/// ```
+/// use std::sync::atomic::{AtomicUsize, Ordering};
+///
+/// use muslin::parallel::Team;
+///
+/// let team = Team::new(2)?;
+/// let items = AtomicUsize::new(0);
+/// team.run(2, |worker| {
+///     items.fetch_add(worker.share(0..100_000).len(), Ordering::Relaxed);
+///     worker.barrier();
+///     assert_eq!(items.load(Ordering::Relaxed), 100_000, "shares cover all items");
+/// });
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Worker<'a> {
     pub(super) index: usize,
     pub(super) barrier: &'a Barrier,

@@ -23,7 +23,7 @@ pub(crate) struct Workers {
     active: AtomicUsize,
     begin: Barrier,
     end: Barrier,
-    /// What the first thread to panic said.
+    /// The message of the first thread to panic.
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 

@@ -10,6 +10,13 @@ use std::sync::Arc;
 use crate::mesh::Severity;
 
 /// Where a value came from.
+///
+/// ```
+/// use muslin::scene::{Origin, parse};
+///
+/// let outcome = parse("fps = 30\n[[cloth]]\ngrid = { size = [1, 1], cells = [2, 2] }", &[]);
+/// assert!(matches!(outcome.origin("fps"), Origin::File { line: 1, .. }));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// The scene file; lines and columns count from 1, columns in characters.
@@ -42,7 +49,14 @@ impl Origin {
     }
 }
 
-/// What a [`Finding`] is about.
+/// The place of a [`Finding`].
+///
+/// ```
+/// use muslin::scene::parse;
+///
+/// let finding = &parse("fps = -1\n[[cloth]]\ngrid = { size = [1, 1], cells = [2, 2] }", &[]).findings[0];
+/// assert_eq!(finding.place.path, "fps");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Where it is written.
@@ -52,13 +66,20 @@ pub struct Place {
 }
 
 /// One thing that is wrong with a scene.
+///
+/// ```
+/// use muslin::scene::parse;
+///
+/// let findings = parse("fsp = 30\n[[cloth]]\ngrid = { size = [1, 1], cells = [2, 2] }", &[]).findings;
+/// assert!(findings[0].is_error() && findings[0].message.contains("fps"), "it knows what was meant");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// How much it matters.
     pub severity: Severity,
     /// Where.
     pub place: Place,
-    /// What is wrong, the limit, and what to do.
+    /// The mistake, the limit, and the remedy.
     pub message: String,
 }
 
@@ -99,6 +120,13 @@ impl Finding {
 }
 
 /// Everything that is wrong with a scene, as an error to be returned.
+///
+/// ```
+/// use muslin::scene::parse;
+///
+/// let findings = parse("fps = 0", &[]).into_result().expect_err("0 frames a second, and no cloth");
+/// assert_eq!(findings.0.len(), 2);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Findings(pub Vec<Finding>);
 

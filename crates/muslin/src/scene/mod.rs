@@ -45,7 +45,14 @@ use finding::Report;
 use node::Node;
 use overrides::parse_path;
 
-/// What became of a scene's text.
+/// The outcome of reading a scene's text.
+///
+/// ```
+/// use muslin::scene::parse;
+///
+/// let outcome = parse("[[cloth]]\ngrid = { size = [1, 1], cells = [2, 2] }", &[]);
+/// assert!(outcome.scene.is_some() && outcome.findings.is_empty());
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
 pub struct Outcome {
@@ -53,7 +60,7 @@ pub struct Outcome {
     pub scene: Option<Scene>,
     /// Everything that is wrong, in the order of the text, what is not in the text last.
     pub findings: Vec<Finding>,
-    /// What was read, to say where a key was written.
+    /// The text as it was read, to say where a key was written.
     text: String,
     root: Option<Node>,
 }

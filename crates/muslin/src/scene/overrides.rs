@@ -9,6 +9,15 @@ use crate::scene::finding::{Mark, Report};
 use crate::scene::node::{DEEPEST, Field, Node, Value};
 
 /// A value for one key of a scene.
+///
+/// ```
+/// use muslin::scene::{Override, parse};
+///
+/// let text = "[[cloth]]\ngrid = { size = [1, 1], cells = [2, 2] }";
+/// let faster = Override::parse("fps=120")?;
+/// assert_eq!(parse(text, &[faster]).into_result()?.fps, 120.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Override {
     segments: Vec<String>,

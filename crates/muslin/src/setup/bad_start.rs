@@ -7,11 +7,23 @@ use crate::model::Model;
 use crate::setup::build;
 
 /// A start that is refused, to be looked at.
+///
+/// ```
+/// use muslin::scene::parse;
+/// use muslin::setup::BadStart;
+///
+/// let sheet = "[[cloth]]\ngrid = { size = [1, 1], cells = [2, 2] }\n";
+/// let scene = parse(&format!("contact.self_contact = true\n{sheet}{sheet}rotate = [90, 0, 0]"), &[]).into_result()?;
+/// let none = |file: &str| Err(format!("there is no {file}"));
+/// let start = BadStart::find(&scene, &mut |file| none(file).map(|()| unreachable!()), &mut |file| none(file).map(|()| unreachable!()));
+/// assert!(start.is_some_and(|start| !start.cloths[0].is_empty()), "one sheet cuts the other");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct BadStart {
     /// The scene, as it would have begun.
     pub model: Model,
-    /// What is said of it.
+    /// The messages about it.
     pub problems: Vec<Problem>,
     /// For each cloth, the triangles that cut or touch something, rising, as the user numbers them.
     pub cloths: Vec<Vec<u32>>,

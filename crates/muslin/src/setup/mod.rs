@@ -19,6 +19,16 @@ use crate::solver::{Term, elastic_energy};
 use crate::state::State;
 
 /// A compiled scene: the model, the terms of its potential, its initial state, and warnings.
+///
+/// ```
+/// use muslin::scene::parse;
+/// use muslin::setup::compile;
+///
+/// let scene = parse("[[cloth]]\ngrid = { size = [1, 1], cells = [2, 2] }", &[]).into_result()?;
+/// let compiled = compile(&scene, &mut |file| Err(format!("there is no {file}"))).map_err(|problems| problems[0].to_string())?;
+/// assert_eq!((compiled.terms.len(), compiled.state.positions.len()), (2, 9), "springs and hinges over nine vertices");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Compiled {
     /// The immutable part.
@@ -27,7 +37,7 @@ pub struct Compiled {
     pub terms: Vec<Box<dyn Term>>,
     /// The state at time zero.
     pub state: State,
-    /// What the user should know.
+    /// Warnings for the user.
     pub warnings: Vec<Problem>,
 }
 

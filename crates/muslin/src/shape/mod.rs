@@ -51,6 +51,15 @@ pub use tessellation::{ProfilePoint, Tessellation};
 /// The distance must be *no more* than the true one to the surface, and must not change faster than the point moves
 /// (‖∇d‖ ≤ 1): vertices that are farther away than they can go in a frame are not looked at. Near the surface, where cloth
 /// rests, it should be exact.
+///
+/// ```
+/// use muslin::contact::Torus;
+/// use muslin::shape::Shape;
+///
+/// let ring = Torus { center: [0.0; 3], axis: [0.0, 1.0, 0.0], major_radius: 1.0, minor_radius: 0.25 };
+/// let bodies: [&dyn Shape; 1] = [&ring];
+/// assert_eq!((bodies[0].bounds().max[0], bodies[0].smallest_radius()), (1.25, 0.25));
+/// ```
 pub trait Shape: fmt::Debug + Send + Sync {
     /// Signed distance and way out at a point.
     fn probe(&self, p: Vec3<f64>) -> Probe;
@@ -93,7 +102,16 @@ pub trait Shape: fmt::Debug + Send + Sync {
     }
 }
 
-/// What a shape is like at a point.
+/// A shape as seen from a point.
+///
+/// ```
+/// use muslin::contact::Sphere;
+/// use muslin::math::Vec3;
+/// use muslin::shape::{Probe, Shape};
+///
+/// let Probe { distance, normal } = Sphere { center: [0.0; 3], radius: 0.5 }.probe(Vec3::new(0.0, 0.25, 0.0));
+/// assert_eq!((distance, normal), (-0.25, Vec3::new(0.0, 1.0, 0.0)), "inside; the way out is up");
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Probe {
     /// Distance to the surface, in m, negative inside.
@@ -103,6 +121,15 @@ pub struct Probe {
 }
 
 /// Everything on one side of a plane.
+///
+/// ```
+/// use muslin::contact::Plane;
+/// use muslin::math::Vec3;
+/// use muslin::shape::Shape;
+///
+/// let ground = Plane { point: [0.0; 3], normal: [0.0, 2.0, 0.0] };
+/// assert_eq!(ground.half_space().map(|half| half.normal), Some(Vec3::new(0.0, 1.0, 0.0)));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HalfSpace {
     /// A point of the plane, in m.

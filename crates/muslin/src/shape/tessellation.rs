@@ -18,6 +18,15 @@ const STEPS: usize = 8;
 const SEGMENTS: usize = 64;
 
 /// The surface of a shape as triangles.
+///
+/// ```
+/// use muslin::math::Vec3;
+/// use muslin::shape::Tessellation;
+///
+/// let ball = Tessellation::sphere(Vec3::ZERO, 2.0);
+/// assert_eq!(ball.positions.len(), ball.normals.len());
+/// assert!(ball.positions.iter().all(|p| (Vec3::from(*p).norm() - 2.0).abs() < 1e-9));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tessellation {
     /// Vertices, in m.
@@ -29,6 +38,17 @@ pub struct Tessellation {
 }
 
 /// A point of a curve that is turned about an axis.
+///
+/// ```
+/// use muslin::math::Vec3;
+/// use muslin::shape::{ProfilePoint, Tessellation};
+///
+/// // A pipe of radius 0.1 and length 1, without ends.
+/// let at = |along| ProfilePoint { radius: 0.1, along, normal_angle: 0.0 };
+/// let mut pipe = Tessellation::default();
+/// pipe.revolve(Vec3::ZERO, Vec3::new(0.0, 1.0, 0.0), &[at(0.0), at(1.0)]);
+/// assert!(!pipe.triangles.is_empty());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ProfilePoint {
     /// Distance from the axis, in m.

@@ -9,6 +9,15 @@ use crate::validate::choice::{Family, Said};
 use crate::validate::limits::NOT_NEGATIVE;
 
 /// Why something could not be done to a simulation. Nothing has changed then.
+///
+/// ```
+/// use muslin::{Cloth, Simulation};
+///
+/// let mut simulation = Simulation::builder().cloth(Cloth::grid([1.0, 1.0], [2, 2])).build()?;
+/// let error = simulation.add_force(0, 99, [0.0, 1.0, 0.0]).expect_err("the cloth has nine vertices");
+/// assert!(error.to_string().contains("vertex 99 is out of range"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ActionError {
     /// There is no such vertex, cloth, collider or pin.

@@ -26,6 +26,18 @@ use crate::state::{SolverMemory, State};
 use crate::validate;
 
 /// A scene that can be stepped.
+///
+/// ```
+/// use muslin::{Cloth, Pin, Simulation};
+///
+/// let cloth = Cloth::grid([1.0, 1.0], [4, 4]).pin(Pin::vertices([0, 4]));
+/// let mut simulation = Simulation::builder().cloth(cloth).build()?;
+/// simulation.advance()?;
+/// let mut positions = Vec::new();
+/// simulation.positions(0, &mut positions);
+/// assert!(positions[12][1] < 0.0 && positions[0][1] == 0.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Simulation {
     model: Model,
     terms: Vec<Box<dyn Term>>,
@@ -53,6 +65,15 @@ pub struct Simulation {
 }
 
 /// Why a simulation could not be set up.
+///
+/// ```
+/// use muslin::{Cloth, SetupError, Simulation};
+///
+/// let result = Simulation::builder().cloth(Cloth::grid([1.0, 1.0], [0, 4])).build();
+/// let Err(SetupError::Scene(problems)) = result else { return Err("a grid needs cells".into()) };
+/// assert!(problems[0].place.starts_with("cloth[0].grid.cells"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
     /// The scene refers to something that is not as it should be.
@@ -67,6 +88,16 @@ pub enum SetupError {
 }
 
 /// Why a snapshot was refused.
+///
+/// ```
+/// use muslin::{Cloth, RestoreError, Simulation};
+///
+/// let mut simulation = Simulation::builder().cloth(Cloth::grid([1.0, 1.0], [2, 2])).build()?;
+/// let mut state = simulation.state().clone();
+/// state.positions.pop();
+/// assert!(matches!(simulation.restore(state, 0), Err(RestoreError::Size { expected: 9, .. })));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum RestoreError {
     /// It is of another scene.

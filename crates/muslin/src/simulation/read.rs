@@ -5,13 +5,26 @@ use crate::math::Vec3;
 use crate::simulation::Simulation;
 
 /// A place where cloth touches something.
+///
+/// ```
+/// use muslin::contact::Plane;
+/// use muslin::simulation::Touched;
+/// use muslin::{Cloth, Simulation};
+///
+/// let ground = Plane { point: [0.0, -0.001, 0.0], normal: [0.0, 1.0, 0.0] };
+/// let mut simulation = Simulation::builder().cloth(Cloth::grid([1.0, 1.0], [2, 2])).collider(ground).build()?;
+/// simulation.advance()?;
+/// let contacts = simulation.contacts();
+/// assert_eq!((contacts.len(), contacts[0].with, contacts[0].normal), (9, Touched::Collider(0), [0.0, 1.0, 0.0]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactPoint {
     /// The cloth.
     pub cloth: usize,
     /// Its vertex, as the user numbers it.
     pub vertex: usize,
-    /// What it touches.
+    /// The other body.
     pub with: Touched,
     /// Away from what is touched: a unit vector, but where the two are in one place.
     pub normal: [f64; 3],
@@ -19,7 +32,19 @@ pub struct ContactPoint {
     pub distance: f64,
 }
 
-/// What is touched.
+/// The body that is touched.
+///
+/// ```
+/// use muslin::contact::Plane;
+/// use muslin::simulation::Touched;
+/// use muslin::{Cloth, Simulation};
+///
+/// let ground = Plane { point: [0.0, -0.001, 0.0], normal: [0.0, 1.0, 0.0] };
+/// let mut simulation = Simulation::builder().cloth(Cloth::grid([1.0, 1.0], [2, 2])).collider(ground).build()?;
+/// simulation.advance()?;
+/// assert!(simulation.contacts().iter().all(|contact| contact.with == Touched::Collider(0)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Touched {
     /// A collider, by its number.
@@ -29,9 +54,18 @@ pub enum Touched {
 }
 
 /// Where a ray meets something.
+///
+/// ```
+/// use muslin::{Cloth, Simulation};
+///
+/// let simulation = Simulation::builder().cloth(Cloth::grid([1.0, 1.0], [2, 2])).build()?;
+/// let hit = simulation.raycast([0.1, 1.0, 0.2], [0.0, -1.0, 0.0]).ok_or("the sheet is below")?;
+/// assert_eq!((hit.distance, hit.point), (1.0, [0.1, 0.0, 0.2]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RayHit {
-    /// What it meets.
+    /// The body that it meets.
     pub target: RayTarget,
     /// How far from the origin of the ray, in m.
     pub distance: f64,
@@ -39,7 +73,17 @@ pub struct RayHit {
     pub point: [f64; 3],
 }
 
-/// What a ray meets.
+/// The body that a ray meets.
+///
+/// ```
+/// use muslin::simulation::RayTarget;
+/// use muslin::{Cloth, Simulation};
+///
+/// let simulation = Simulation::builder().cloth(Cloth::grid([1.0, 1.0], [2, 2])).build()?;
+/// let hit = simulation.raycast([0.1, 1.0, 0.2], [0.0, -1.0, 0.0]).ok_or("the sheet is below")?;
+/// assert!(matches!(hit.target, RayTarget::Cloth { cloth: 0, .. }));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RayTarget {
     /// A triangle of a cloth.
@@ -90,7 +134,7 @@ impl Simulation {
         out.extend(sums.iter().map(|sum| sum.normalized_or_zero().cast::<f32>().to_array()));
     }
 
-    /// What touches at the moment: vertices of cloth that are no farther from a collider, or with self-contact from cloth, than the distance that is kept and a
+    /// Contacts at the moment: vertices of cloth that are no farther from a collider, or with self-contact from cloth, than the distance that is kept and a
     /// tenth of it. Edges that touch edges are not listed.
     pub fn contacts(&self) -> Vec<ContactPoint> {
         /// Over the distance that is kept.

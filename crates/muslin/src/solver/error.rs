@@ -7,6 +7,13 @@ use crate::model::Model;
 use crate::solver::registry::MOST_SUBSTEPS;
 
 /// Why a frame could not be finished.
+///
+/// ```
+/// use muslin::solver::StepError;
+///
+/// let error = StepError::NonFinite { cloth: "flag".to_owned(), vertex: 12 };
+/// assert!(error.to_string().starts_with("vertex 12 of cloth \"flag\" left the finite numbers"));
+/// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum StepError {
     /// The motion left the finite numbers.
@@ -51,12 +58,12 @@ pub enum StepError {
         /// Which, as the user numbers them.
         what: String,
     },
-    /// What cuts or touches at the start could not be pulled apart.
+    /// A start that cuts or touches could not be pulled apart.
     #[error(
         "the start could not be untangled: {seconds} s after it {what}; move apart what cuts in the scene, or mend the mesh"
     )]
     Tangled {
-        /// What still cuts, as the user numbers it.
+        /// The cloths and triangles that still cut, as the user numbers them.
         what: String,
         /// The time that it was given, in s.
         seconds: f64,
@@ -66,7 +73,7 @@ pub enum StepError {
         "a thread of the step panicked: {words}; the state is as it was before the step. Please report this, with the scene"
     )]
     Panicked {
-        /// What it said.
+        /// Its message.
         words: String,
     },
     /// An explicit solver took steps beyond its stability limit.
@@ -107,7 +114,7 @@ impl StepError {
         Self::NonFinite { cloth: cloth.to_owned(), vertex }
     }
 
-    /// What contact says, as an error of the step.
+    /// An error of contact, as one of the step.
     pub(crate) fn contact(model: &Model, error: ContactError) -> Self {
         match error {
             ContactError::NonFinite(vertex) => Self::non_finite(model, vertex),

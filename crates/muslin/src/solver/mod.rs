@@ -75,6 +75,27 @@ use crate::parallel::Team;
 use crate::state::{State, Work};
 
 /// Advances a [`State`]. Owns its scratch memory; allocates nothing in a substep.
+///
+/// Without a [`Simulation`](crate::Simulation), on a compiled scene:
+///
+/// ```
+/// use muslin::parallel::Team;
+/// use muslin::scene::parse;
+/// use muslin::setup::compile;
+/// use muslin::solver::{Context, NoClock, Xpbd, find};
+/// use muslin::settings::Typed;
+///
+/// let scene = parse("[[cloth]]\ngrid = { size = [1, 1], cells = [2, 2] }", &[]).into_result()?;
+/// let compiled = compile(&scene, &mut |file| Err(format!("there is no {file}"))).map_err(|problems| problems[0].to_string())?;
+/// let team = Team::solo();
+/// let context = Context { model: &compiled.model, terms: &compiled.terms, team: &team, threads: 1, clock: &NoClock };
+/// let kind = find("xpbd").ok_or("there is XPBD")?;
+/// let mut solver = (kind.build)(&Xpbd { substeps: 4, ..Default::default() }.settings());
+/// let mut state = compiled.state.clone();
+/// let report = solver.advance(&context, &mut state, 1.0 / 60.0)?;
+/// assert_eq!(report.substeps, 4);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Solver: Send + Sync {
     /// Advances by one frame of `dt` seconds, in as many substeps as the solver is set to.
     ///
@@ -88,7 +109,21 @@ pub trait Solver: Send + Sync {
     }
 }
 
-/// What a solver works with and does not change.
+/// The surroundings of a step, which a solver does not change.
+///
+/// ```
+/// use muslin::parallel::Team;
+/// use muslin::scene::parse;
+/// use muslin::setup::compile;
+/// use muslin::solver::{Context, NoClock};
+///
+/// let scene = parse("[[cloth]]\ngrid = { size = [1, 1], cells = [2, 2] }", &[]).into_result()?;
+/// let compiled = compile(&scene, &mut |file| Err(format!("there is no {file}"))).map_err(|problems| problems[0].to_string())?;
+/// let team = Team::solo();
+/// let context = Context { model: &compiled.model, terms: &compiled.terms, team: &team, threads: 1, clock: &NoClock };
+/// assert_eq!(context.terms.len(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Context<'a> {
     /// The compiled scene.
     pub model: &'a Model,
@@ -103,13 +138,27 @@ pub struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// What contact takes of it.
+    /// The part of it that contact takes.
     fn contact(&self) -> ContactContext<'a> {
         ContactContext { model: self.model, team: self.team, threads: self.threads }
     }
 }
 
 /// A clock that the library is handed, since it reads none itself.
+///
+/// ```
+/// use std::time::Instant;
+///
+/// use muslin::solver::Clock;
+/// use muslin::{Cloth, Simulation};
+///
+/// let start = Instant::now();
+/// let clock = move || start.elapsed().as_secs_f64();
+/// assert!(clock.seconds() >= 0.0, "any such function is a clock");
+/// let simulation = Simulation::builder().cloth(Cloth::grid([1.0, 1.0], [2, 2])).build()?.with_clock(clock);
+/// # let _ = simulation;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Clock: Send + Sync {
     /// Seconds since some fixed moment.
     fn seconds(&self) -> f64;
@@ -122,6 +171,12 @@ impl<F: Fn() -> f64 + Send + Sync> Clock for F {
 }
 
 /// A clock that stands still: for callers that want no profile.
+///
+/// ```
+/// use muslin::solver::{Clock, NoClock};
+///
+/// assert_eq!(NoClock.seconds(), 0.0);
+/// ```
 pub struct NoClock;
 
 impl Clock for NoClock {
@@ -130,7 +185,18 @@ impl Clock for NoClock {
     }
 }
 
-/// What a frame cost and how well it went.
+/// Report of a frame: its cost, and how well it went.
+///
+/// ```
+/// use muslin::solver::Xpbd;
+/// use muslin::{Cloth, Simulation};
+///
+/// let solver = Xpbd { substeps: 5, iterations: 2, ..Default::default() };
+/// let mut simulation = Simulation::builder().solver(solver).cloth(Cloth::grid([1.0, 1.0], [2, 2])).build()?;
+/// let report = simulation.advance()?;
+/// assert_eq!((report.substeps, report.iterations, report.contacts), (5, 10, 0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StepReport {
     /// Substeps taken.
@@ -143,17 +209,26 @@ pub struct StepReport {
     pub stable_step: Option<f64>,
     /// Pairs of a vertex and a triangle or of two edges, of cloth and cloth or of cloth and a mesh, that were pushed apart, summed over substeps.
     pub contacts: u64,
-    /// What contact with cloth and meshes took from the motion.
+    /// Motion that contact with cloth and meshes took away.
     pub contact_stats: ContactStats,
     /// Time spent in each stage.
     pub stages: StageTimes,
-    /// What a solver that holds a quality knows about it.
+    /// The quality, of a solver that holds one.
     pub quality: Option<Quality>,
     /// What pins, moving colliders and wind have done on the cloth.
     pub work: Work,
 }
 
-/// What [`auto`] knows about its own run.
+/// The quality of a run of [`auto`], as far as it knows.
+///
+/// ```
+/// use muslin::{Cloth, Simulation};
+///
+/// let mut simulation = Simulation::builder().cloth(Cloth::grid([1.0, 1.0], [2, 2])).build()?;
+/// let quality = simulation.advance()?.quality.ok_or("`auto` holds a quality")?;
+/// assert!(quality.motion.is_none_or(|distance| distance < 0.05), "near the converged motion");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Quality {
     /// Long-range constraints and tethers, see `long_range.rs`; none where the cloth stretches, or is not flat at rest.

@@ -128,6 +128,16 @@ pub const KIND: SolverKind = SolverKind {
 };
 
 /// Settings of the scene's `newton`.
+///
+/// ```
+/// use muslin::solver::Newton;
+/// use muslin::{Cloth, Simulation};
+///
+/// let solver = Newton { substeps: 2, ..Default::default() };
+/// let mut simulation = Simulation::builder().solver(solver).cloth(Cloth::grid([1.0, 1.0], [2, 2])).build()?;
+/// simulation.advance()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Newton {
     /// Time steps in a frame.
@@ -151,6 +161,13 @@ pub struct Newton {
 typed!(Newton: SolverSettings, KIND, { substeps, iterations, tolerance, integrator, indefiniteness, line_search, linear, cg_tolerance });
 
 /// How [`Newton`] integrates in time.
+///
+/// ```
+/// use muslin::solver::{Integrator, Newton};
+///
+/// let solver = Newton { integrator: Integrator::Bdf2, ..Default::default() };
+/// assert_ne!(solver.integrator, Newton::default().integrator);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Integrator {
     /// Of the first order, and damping.
@@ -162,6 +179,14 @@ pub enum Integrator {
 word!(Integrator { ImplicitEuler = "implicit_euler", Bdf2 = "bdf2" });
 
 /// What [`Newton`] does about negative eigenvalues of an element's Hessian.
+///
+/// ```
+/// use muslin::solver::{Indefiniteness, Newton};
+///
+/// let solver = Newton { indefiniteness: Indefiniteness::ChoiKo, ..Default::default() };
+/// assert_eq!(Newton::default().indefiniteness, Indefiniteness::Clamp);
+/// # let _ = solver;
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Indefiniteness {
     /// Sets them to zero.
@@ -177,6 +202,14 @@ pub enum Indefiniteness {
 word!(Indefiniteness { Clamp = "clamp", Drop = "drop", ChoiKo = "choi_ko", Plain = "plain" });
 
 /// Whether [`Newton`] halves a step that raises the objective.
+///
+/// ```
+/// use muslin::solver::{LineSearch, Newton};
+///
+/// let solver = Newton { line_search: LineSearch::None, ..Default::default() };
+/// assert_eq!(Newton::default().line_search, LineSearch::Backtracking);
+/// # let _ = solver;
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineSearch {
     /// It does.
@@ -188,6 +221,14 @@ pub enum LineSearch {
 word!(LineSearch { Backtracking = "backtracking", None = "none" });
 
 /// How [`Newton`] solves linear systems.
+///
+/// ```
+/// use muslin::solver::{LinearSystem, Newton};
+///
+/// let solver = Newton { linear: LinearSystem::Cg, ..Default::default() };
+/// assert_eq!(Newton::default().linear, LinearSystem::Auto);
+/// # let _ = solver;
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinearSystem {
     /// As suits the size.

@@ -73,6 +73,18 @@ pub const KIND: SolverKind = SolverKind {
 };
 
 /// Settings of the scene's `projective`.
+///
+/// ```
+/// use muslin::energy::bend::isometric::Isometric;
+/// use muslin::solver::Projective;
+/// use muslin::{Cloth, Simulation};
+///
+/// let solver = Projective { substeps: 4, ..Default::default() };
+/// let cloth = Cloth::grid([1.0, 1.0], [2, 2]).bend(Isometric::default());
+/// let mut simulation = Simulation::builder().solver(solver).cloth(cloth).build()?;
+/// simulation.advance()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Projective {
     /// Time steps in a frame.

@@ -12,6 +12,14 @@ use crate::solver::{Solver, auto, explicit, newton, pbd, projective, shape_match
 pub(crate) const MOST_SUBSTEPS: i64 = 10_000;
 
 /// A solver as a scene can name it.
+///
+/// ```
+/// use muslin::solver::{Need, find};
+///
+/// let kind = find("projective").ok_or("there is projective dynamics")?;
+/// assert_eq!((kind.needs, kind.reads_k), (Need::Projections, false));
+/// # Ok::<(), &str>(())
+/// ```
 pub struct SolverKind {
     /// Key, parameters, source.
     pub entry: Entry,
@@ -21,11 +29,18 @@ pub struct SolverKind {
     pub reads_k: bool,
     /// Whether it reads the internal `damping` of a model.
     pub reads_damping: bool,
-    /// What it asks of a model.
+    /// The form of energy that it needs.
     pub needs: Need,
 }
 
 /// The form in which a solver takes the energies of a scene.
+///
+/// ```
+/// use muslin::solver::{Need, SOLVERS};
+///
+/// let takes_no_notice = SOLVERS.iter().find(|kind| kind.needs == Need::Nothing);
+/// assert_eq!(takes_no_notice.map(|kind| kind.entry.name), Some("shape_matching"));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
     /// Constraints, [`Forms::constraint`].
@@ -103,6 +118,14 @@ pub(crate) const fn iterations(default: i64) -> Parameter {
 }
 
 /// Numbers of a sweep.
+///
+/// ```
+/// use muslin::solver::{Precision, Xpbd};
+///
+/// let solver = Xpbd { precision: Precision::F64, ..Default::default() };
+/// assert_eq!(Xpbd::default().precision, Precision::F32);
+/// # let _ = solver;
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Precision {
     /// Single: faster.

@@ -50,13 +50,23 @@ pub const KIND: SolverKind = SolverKind {
 };
 
 /// Settings of the scene's `shape_matching`.
+///
+/// ```
+/// use muslin::solver::ShapeMatching;
+/// use muslin::{Cloth, Simulation};
+///
+/// let solver = ShapeMatching { region: 0.6, ..Default::default() };
+/// let mut simulation = Simulation::builder().solver(solver).cloth(Cloth::grid([1.0, 1.0], [2, 2])).build()?;
+/// simulation.advance()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ShapeMatching {
     /// Time steps in a frame.
     pub substeps: u32,
     /// Radius of the regions that keep their shape, in m; 0 = the whole cloth is one.
     pub region: f64,
-    /// What a region may do freely.
+    /// The freedom of a region.
     pub mode: Mode,
     /// Time constant of the return into shape, in s; 0 = rigid.
     pub relaxation: f64,
@@ -79,7 +89,7 @@ struct Matching {
     /// τ, in s.
     relaxation: f64,
     clusters: Option<Clusters>,
-    /// What the clusters were weighed for.
+    /// Masses and pins that the clusters were weighed for.
     held: Vec<bool>,
     /// By which to move each vertex, in m, and to change its velocity, in m/s.
     moves: Vec<[Vec3<f64>; 2]>,

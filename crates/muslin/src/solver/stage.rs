@@ -5,6 +5,12 @@ use std::ops::{AddAssign, Index, IndexMut};
 use crate::solver::Clock;
 
 /// One stage of a substep.
+///
+/// ```
+/// use muslin::solver::Stage;
+///
+/// assert_eq!(Stage::ALL.map(Stage::key), ["predict", "solve", "collide", "update"]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stage {
     /// y = x + h v + h² M⁻¹ f: every vertex where damping, wind and gravity take it; pins where their paths lead.

@@ -11,6 +11,15 @@ use crate::solver::{BufferedForces, Elastic, Place, projective, vbd};
 /// A batch with its model erased: one virtual call per sweep, none per element.
 ///
 /// A program reads from it; it cannot implement it, since the sweeps of the solvers are the crate's own.
+///
+/// ```
+/// use muslin::{Cloth, Simulation};
+///
+/// let simulation = Simulation::builder().cloth(Cloth::grid([1.0, 1.0], [2, 2])).build()?;
+/// let counts: Vec<_> = simulation.terms().iter().map(|term| (term.name(), term.element_count())).collect();
+/// assert_eq!(counts, [("spring", 16), ("isometric", 8)]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[allow(private_bounds, reason = "sealed: a term is a batch, whose sweeps solvers alone call")]
 pub trait Term: Sweeps + Send + Sync {
     /// [`Energy::NAME`].

@@ -1,6 +1,13 @@
 //! Lists of neighbours, packed end to end.
 
 /// For each vertex a list of indices, in compressed rows: two arrays instead of a million small ones.
+///
+/// ```
+/// use muslin::topology::Adjacency;
+///
+/// let triangles = Adjacency::of_stencils(4, &[[0, 1, 2], [2, 1, 3]]);
+/// assert_eq!((triangles.of(1), triangles.of(3)), (&[0, 1][..], &[1][..]));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Adjacency {
     /// `offsets[v]..offsets[v + 1]` is the place of the list of vertex v; one more than there are vertices.

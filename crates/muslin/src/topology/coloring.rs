@@ -20,6 +20,14 @@
 use std::ops::Range;
 
 /// Elements sorted by colour.
+///
+/// ```
+/// use muslin::topology::color;
+///
+/// let coloring = color(&[[0, 1], [1, 2], [2, 3]], 4);
+/// assert_eq!(coloring.color_count(), 2, "the middle edge touches both others");
+/// assert_eq!(coloring.elements(0), [0, 2]);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Coloring {
     /// Element indices: colour by colour, and rising within a colour.

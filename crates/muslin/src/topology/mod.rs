@@ -35,6 +35,16 @@ use crate::mesh::{EdgeTable, EdgeUses, Mesh, directed};
 pub const NONE: u32 = u32::MAX;
 
 /// Two triangles that share an edge.
+///
+/// ```
+/// use muslin::mesh::{Diagonals, Mesh};
+/// use muslin::topology::Topology;
+///
+/// let topology = Topology::build(&Mesh::grid([1.0, 1.0], [1, 1], Diagonals::Forward)?);
+/// let hinge = topology.hinges[0];
+/// assert_eq!((hinge.triangles, topology.edges[hinge.edge as usize]), ([0, 1], [0, 3]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hinge {
     /// `[a, b, c, d]`: the shared edge a→b as triangle A runs along it, then the vertices opposite it in A and in B.
@@ -48,6 +58,15 @@ pub struct Hinge {
 }
 
 /// The connectivity of a mesh, each part in an order that depends on the mesh alone.
+///
+/// ```
+/// use muslin::mesh::{Diagonals, Mesh};
+/// use muslin::topology::Topology;
+///
+/// let topology = Topology::build(&Mesh::grid([1.0, 1.0], [2, 2], Diagonals::Alternating)?);
+/// assert_eq!((topology.edges.len(), topology.boundary_edges.len(), topology.hinges.len()), (16, 8, 8));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Topology {
     /// Every edge once: `[a, b]` with a < b, sorted.

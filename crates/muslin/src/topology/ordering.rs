@@ -25,6 +25,17 @@ use crate::mesh::Mesh;
 use crate::topology::Adjacency;
 
 /// A renumbering of vertices.
+///
+/// ```
+/// use muslin::mesh::{Diagonals, Mesh};
+/// use muslin::topology::{Topology, locality_order};
+///
+/// let topology = Topology::build(&Mesh::grid([1.0, 1.0], [2, 2], Diagonals::Alternating)?);
+/// let ordering = locality_order(&topology.vertex_neighbors);
+/// let names: Vec<_> = (0..9).collect();
+/// assert_eq!(ordering.restored(&ordering.reordered(&names)), names);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ordering {
     /// The new number of each old vertex.

@@ -24,7 +24,7 @@ const STIFFNESS: &str = "stiffness";
 
 /// A kind of thing that a scene chooses by name.
 pub(crate) struct Family {
-    /// What a person calls it.
+    /// Its name for a person.
     noun: &'static str,
     /// The key that holds the name.
     pub(crate) key: &'static str,
@@ -44,7 +44,7 @@ pub(crate) struct Family {
 pub(crate) struct ChoiceFault {
     /// The key, or else the choice as a whole.
     pub(crate) key: Option<&'static str>,
-    /// What is wrong and what to do.
+    /// The mistake, and the remedy.
     pub(crate) message: String,
 }
 
@@ -160,7 +160,7 @@ impl Family {
         }
     }
 
-    /// What is wrong with a choice that should be complete.
+    /// Faults of a choice that should be complete.
     pub(crate) fn check(&self, choice: &Choice) -> Vec<ChoiceFault> {
         let complete = match self.choose(choice.entry.name, &choice.settings) {
             Ok(complete) => complete,

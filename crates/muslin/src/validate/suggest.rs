@@ -19,13 +19,13 @@ fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&
     (distance <= length / 3).then_some(best)
 }
 
-/// What to say of a name that is in no list.
+/// The message for a name that is in no list.
 pub(crate) fn unknown_name(noun: &str, name: &str, available: &[&str]) -> String {
     let near = nearest(name, available.iter().copied()).map(|near| format!("did you mean {near:?}? "));
     format!("unknown {noun} {}; {}available: {}", quote(name), near.unwrap_or_default(), available.join(", "))
 }
 
-/// What to say of a key that `owner` does not take, if it has a name.
+/// The message for a key that `owner` does not take, if it has a name.
 pub(crate) fn unknown_key(key: &str, owner: Option<&str>, known: &[&str]) -> String {
     let owner = owner.map(|owner| format!(" of {owner}")).unwrap_or_default();
     let remedy = match nearest(key, known.iter().copied()) {

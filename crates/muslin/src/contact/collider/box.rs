@@ -14,6 +14,15 @@ use crate::parameter::{Entry, Kind, Parameter, Setting, Settings};
 use crate::shape::{Probe, Shape, Tessellation};
 
 /// A box, turned in any way.
+///
+/// ```
+/// use muslin::contact::Cuboid;
+/// use muslin::math::Vec3;
+/// use muslin::shape::Shape;
+///
+/// let body = Cuboid { center: [0.0; 3], size: [1.0, 2.0, 1.0], rotate: [0.0; 3] };
+/// assert_eq!(body.probe(Vec3::new(0.0, 1.5, 0.0)).distance, 0.5);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cuboid {
     /// Centre, in m.

@@ -16,6 +16,15 @@ use crate::parameter::{Entry, Kind, Parameter, Settings};
 use crate::shape::{Probe, ProfilePoint, Shape, Tessellation};
 
 /// All points within a distance of a segment.
+///
+/// ```
+/// use muslin::contact::Capsule;
+/// use muslin::math::Vec3;
+/// use muslin::shape::Shape;
+///
+/// let body = Capsule { a: [0.0; 3], b: [0.0, 1.0, 0.0], radius: 0.25 };
+/// assert_eq!(body.probe(Vec3::new(1.0, 0.5, 0.0)).distance, 0.75);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Capsule {
     /// One end of the segment, in m.

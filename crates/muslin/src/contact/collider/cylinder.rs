@@ -20,6 +20,15 @@ use crate::shape::{Probe, ProfilePoint, Shape, Tessellation, perpendicular};
 const SHORTEST: f64 = 1e-6;
 
 /// A cylinder with flat ends.
+///
+/// ```
+/// use muslin::contact::Cylinder;
+/// use muslin::math::Vec3;
+/// use muslin::shape::Shape;
+///
+/// let body = Cylinder { a: [0.0; 3], b: [0.0, 1.0, 0.0], radius: 0.25 };
+/// assert_eq!(body.probe(Vec3::new(0.0, 1.5, 0.0)).distance, 0.5);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cylinder {
     /// The middle of one end, in m.

@@ -15,6 +15,23 @@ use crate::mesh::{FindingKind, MAX_COORDINATE, Mesh};
 use crate::motion::Motion;
 
 /// A body that is a mesh.
+///
+/// ```
+/// use muslin::mesh::{Diagonals, Mesh};
+/// use muslin::scene::parse;
+/// use muslin::setup::compile;
+///
+/// let scene = parse(
+///     "cloth = [{ grid = { size = [1, 1], cells = [2, 2] } }]\ncollider = [{ mesh = { file = \"table.obj\", translate = [0, -0.5, 0] } }]",
+///     &[],
+/// );
+/// let table = Mesh::grid([1.0, 1.0], [1, 1], Diagonals::Forward)?;
+/// let compiled = compile(&scene.into_result()?, &mut |_| Ok(table.clone())).map_err(|problems| problems[0].to_string())?;
+/// let mut positions = Vec::new();
+/// compiled.model.bodies[0].extend_positions(0.0, &mut positions);
+/// assert_eq!((positions.len(), positions[0].y), (4, -0.5));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Body {
     /// Its name in the scene.

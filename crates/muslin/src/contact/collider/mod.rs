@@ -91,6 +91,14 @@ shapes! {
 }
 
 /// A shape that scene files can name.
+///
+/// ```
+/// use muslin::contact::ShapeKind;
+///
+/// let kind = ShapeKind::find("sphere").ok_or("there is a sphere")?;
+/// assert!(kind.flaws(&(kind.example)()).is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct ShapeKind {
     /// Its key, what it is and what it is told. A parameter without a default must be given.
@@ -105,6 +113,16 @@ pub struct ShapeKind {
 type Built = (Arc<dyn Shape>, Solid);
 
 /// Something that is wrong with the settings of a shape.
+///
+/// ```
+/// use muslin::contact::ShapeKind;
+/// use muslin::parameter::Settings;
+///
+/// let kind = ShapeKind::find("sphere").ok_or("there is a sphere")?;
+/// let flaws = kind.flaws(&Settings::default());
+/// assert_eq!(flaws.iter().map(|flaw| flaw.key).collect::<Vec<_>>(), ["center", "radius"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShapeFlaw {
     /// The key whose value is to be changed.
@@ -210,6 +228,18 @@ impl Solid {
 }
 
 /// A body in the model: a shape that moves along a path.
+///
+/// ```
+/// use muslin::contact::Sphere;
+/// use muslin::math::Vec3;
+/// use muslin::{Cloth, Collide, Simulation};
+///
+/// let ball = Sphere { center: [0.0, -1.0, 0.0], radius: 0.5 };
+/// let simulation = Simulation::builder().cloth(Cloth::grid([1.0, 1.0], [2, 2])).collider(ball.friction(0.1)).build()?;
+/// let collider = &simulation.model().colliders[0];
+/// assert_eq!((collider.friction, collider.shape.probe(Vec3::ZERO).distance), (0.1, 0.5));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Collider {
     /// The shape in the initial state.

@@ -12,6 +12,15 @@ use crate::parameter::{Entry, Kind, Parameter, Settings};
 use crate::shape::{HalfSpace, Probe, Shape};
 
 /// The half space below a plane.
+///
+/// ```
+/// use muslin::contact::Plane;
+/// use muslin::math::Vec3;
+/// use muslin::shape::Shape;
+///
+/// let body = Plane { point: [0.0, -1.0, 0.0], normal: [0.0, 1.0, 0.0] };
+/// assert_eq!(body.probe(Vec3::new(3.0, 1.0, 0.0)).distance, 2.0);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plane {
     /// A point of the plane, in m.

@@ -12,6 +12,15 @@ use crate::parameter::{Entry, Kind, Parameter, Settings};
 use crate::shape::{Probe, Shape, Tessellation};
 
 /// A ball.
+///
+/// ```
+/// use muslin::contact::Sphere;
+/// use muslin::math::Vec3;
+/// use muslin::shape::Shape;
+///
+/// let body = Sphere { center: [0.0; 3], radius: 0.5 };
+/// assert_eq!(body.probe(Vec3::new(0.0, 2.0, 0.0)).distance, 1.5);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sphere {
     /// Centre, in m.

@@ -17,6 +17,15 @@ use crate::parameter::{Entry, Kind, Parameter, Setting, Settings};
 use crate::shape::{Probe, ProfilePoint, Shape, Tessellation, perpendicular};
 
 /// A ring with a round cross section.
+///
+/// ```
+/// use muslin::contact::Torus;
+/// use muslin::math::Vec3;
+/// use muslin::shape::Shape;
+///
+/// let body = Torus { center: [0.0; 3], axis: [0.0, 1.0, 0.0], major_radius: 1.0, minor_radius: 0.25 };
+/// assert_eq!(body.probe(Vec3::new(2.0, 0.0, 0.0)).distance, 0.75);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Torus {
     /// Centre, in m.

@@ -21,6 +21,16 @@
 use crate::math::{F64x4, Scalar, Vec3, inlined};
 
 /// The closest points of a primitive A and a primitive B of four vertices together; of several such pairs, if S has lanes.
+///
+/// ```
+/// use muslin::contact::point_triangle;
+/// use muslin::math::Vec3;
+///
+/// let triangle = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]].map(Vec3::from);
+/// let closest = point_triangle(Vec3::new(0.25, 0.5, 0.25), triangle);
+/// assert_eq!((closest.distance, closest.normal), (0.5, Vec3::new(0.0, 1.0, 0.0)));
+/// assert_eq!(closest.weights, [1.0, -0.5, -0.25, -0.25]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Closest<S = f64> {
     /// w with Σ wᵢ xᵢ = (point of A) − (point of B): those of A are positive and sum to 1, those of B negative and

@@ -11,6 +11,13 @@ use crate::contact::pair::Pair;
 use crate::math::Vec3;
 
 /// Triangles, and which of them owns a vertex or an edge.
+///
+/// ```
+/// use muslin::contact::Surface;
+///
+/// let surface = Surface::new(vec![[0, 1, 2], [2, 1, 3]], 4);
+/// assert_eq!(surface.triangles().len(), 2);
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Surface {
     triangles: Vec<[u32; 3]>,

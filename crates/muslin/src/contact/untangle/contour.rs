@@ -324,7 +324,7 @@ impl Joints {
     }
 }
 
-/// What is on which side of a line of edges.
+/// The two sides of a line of edges.
 #[derive(Default)]
 struct Regions {
     neighbors: Adjacency,

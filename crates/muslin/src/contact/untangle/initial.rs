@@ -60,7 +60,7 @@ pub(crate) struct Start<'a> {
     cuts: Vec<[u32; 2]>,
     /// Pairs that touch, sorted; not looked for where anything cuts.
     touches: Vec<Pair>,
-    /// What counts as touching, in m.
+    /// Distance that counts as touching, in m.
     radius: f64,
 }
 

@@ -46,6 +46,16 @@ use crate::parameter::{Entry, Settings};
 use crate::settings::typed;
 
 /// One beam over two cells or across an inner edge.
+///
+/// ```
+/// use muslin::energy::bend::buckling::Buckling;
+/// use muslin::{Cloth, Simulation};
+///
+/// let model = Buckling { stiffness: Some(1e-4), ..Default::default() };
+/// let simulation = Simulation::builder().cloth(Cloth::grid([1.0, 1.0], [4, 4]).bend(model)).build()?;
+/// assert!(simulation.terms().iter().any(|term| term.name() == "buckling"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Buckling {
     /// Bending rigidity B, in N·m; `None` = as the fabric, or 10⁻⁵.
@@ -70,6 +80,14 @@ pub const KIND: EnergyKind = EnergyKind {
 typed!(Buckling: BendSettings, KIND, { stiffness, damping });
 
 /// Rest data of one beam.
+///
+/// ```
+/// use muslin::energy::bend::buckling::{Rest, force};
+///
+/// let rest = Rest { length: 0.1, scale: 1e-3 };
+/// assert_eq!(force(&rest, 0.1), 0.0, "straight");
+/// assert!(force(&rest, 0.09) != 0.0, "pressed together");
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Rest<S> {
     /// L, in m.

@@ -38,6 +38,16 @@ use crate::parameter::{Entry, Settings};
 use crate::settings::typed;
 
 /// One cubic per hinge.
+///
+/// ```
+/// use muslin::energy::bend::cubic_shell::CubicShell;
+/// use muslin::{Cloth, Simulation};
+///
+/// let model = CubicShell { stiffness: Some(1e-4), ..Default::default() };
+/// let simulation = Simulation::builder().cloth(Cloth::grid([1.0, 1.0], [4, 4]).bend(model)).build()?;
+/// assert!(simulation.terms().iter().any(|term| term.name() == "cubic_shell"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CubicShell {
     /// Bending rigidity B, in N·m; `None` = as the fabric, or 10⁻⁵.
@@ -65,6 +75,16 @@ typed!(CubicShell: BendSettings, KIND, { stiffness, damping });
 const EDGES: [[usize; 2]; 5] = [[0, 1], [0, 2], [1, 2], [0, 3], [1, 3]];
 
 /// Rest data of one hinge. The polynomial is ψα = constant + quadratic ‖K x‖² + cubic det − Σ γₖ ‖eₖ‖²/2.
+///
+/// ```
+/// use muslin::energy::Energy;
+/// use muslin::energy::bend::cubic_shell::{CubicShell, Rest};
+/// use muslin::math::Vec3;
+///
+/// let flat = [[0.0_f64, 0.0, 0.0], [1.0, 0.0, 0.0], [0.5, 0.0, -1.0], [0.5, 0.0, 1.0]].map(Vec3::from);
+/// let rest = Rest::new(&flat, 1e-3);
+/// assert!(CubicShell::value(&rest, &flat).abs() < 1e-20);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Rest<S> {
     /// K.

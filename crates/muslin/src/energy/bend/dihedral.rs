@@ -50,6 +50,17 @@ use crate::parameter::{Entry, Settings};
 use crate::settings::typed;
 
 /// One angle per hinge.
+///
+/// ```
+/// use muslin::energy::Stiffness;
+/// use muslin::energy::bend::dihedral::Dihedral;
+/// use muslin::{Cloth, Simulation};
+///
+/// let model = Dihedral { stiffness: Some(Stiffness::Physical(1e-4)), ..Default::default() };
+/// let simulation = Simulation::builder().cloth(Cloth::grid([1.0, 1.0], [4, 4]).bend(model)).build()?;
+/// assert!(simulation.terms().iter().any(|term| term.name() == "dihedral"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dihedral {
     /// How stiff it is; `None` = as the fabric, or 10⁻⁵ N·m.
@@ -74,6 +85,19 @@ pub const KIND: EnergyKind = EnergyKind {
 typed!(Dihedral: BendSettings, KIND, { stiffness, damping });
 
 /// Rest data of one hinge.
+///
+/// ```
+/// use muslin::energy::Energy;
+/// use muslin::energy::bend::dihedral::{Dihedral, Rest, angle};
+/// use muslin::math::Vec3;
+///
+/// let flat = [[0.0_f64, 0.0, 0.0], [1.0, 0.0, 0.0], [0.5, 0.0, -1.0], [0.5, 0.0, 1.0]].map(Vec3::from);
+/// let folded = [flat[0], flat[1], flat[2], Vec3::new(0.5, -1.0, 0.0)];
+/// let rest = Rest { angle: 0.0, compliance: 0.1 };
+/// let theta = angle(&folded);
+/// assert_eq!(theta.abs(), std::f64::consts::FRAC_PI_2);
+/// assert!((Dihedral::value(&rest, &folded) - 0.5 * theta * theta / 0.1).abs() < 1e-12);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Rest<S> {
     /// θ₀, in rad.

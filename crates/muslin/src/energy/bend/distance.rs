@@ -23,6 +23,17 @@ use crate::parameter::{Entry, Settings};
 use crate::settings::typed;
 
 /// One distance per hinge.
+///
+/// ```
+/// use muslin::energy::Stiffness;
+/// use muslin::energy::bend::distance::Distance;
+/// use muslin::{Cloth, Simulation};
+///
+/// let model = Distance { stiffness: Some(Stiffness::Compliance(1e-3)), ..Default::default() };
+/// let simulation = Simulation::builder().cloth(Cloth::grid([1.0, 1.0], [4, 4]).bend(model)).build()?;
+/// assert!(simulation.terms().iter().any(|term| term.name() == "distance"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Distance {
     /// A compliance or a projection, which has to be given: this model has no physical stiffness.

@@ -37,6 +37,17 @@ use crate::parameter::{Entry, Settings};
 use crate::settings::typed;
 
 /// One force of a hinge.
+///
+/// ```
+/// use muslin::energy::Stiffness;
+/// use muslin::energy::bend::hinge_force::HingeForce;
+/// use muslin::{Cloth, Simulation};
+///
+/// let model = HingeForce { stiffness: Some(Stiffness::Physical(1e-4)), ..Default::default() };
+/// let simulation = Simulation::builder().cloth(Cloth::grid([1.0, 1.0], [4, 4]).bend(model)).build()?;
+/// assert!(simulation.terms().iter().any(|term| term.name() == "hinge_force"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HingeForce {
     /// How stiff it is; `None` = as the fabric, or 10⁻⁵ N·m.
@@ -66,6 +77,16 @@ pub const KIND: EnergyKind = EnergyKind {
 typed!(HingeForce: BendSettings, KIND, { stiffness, damping });
 
 /// Rest data of one hinge.
+///
+/// ```
+/// use muslin::energy::Energy;
+/// use muslin::energy::bend::hinge_force::{HingeForce, Rest};
+/// use muslin::math::Vec3;
+///
+/// let flat = [[0.0_f64, 0.0, 0.0], [1.0, 0.0, 0.0], [0.5, 0.0, -1.0], [0.5, 0.0, 1.0]].map(Vec3::from);
+/// let rest = Rest::new(0.0, 0.1);
+/// assert!(HingeForce::value(&rest, &flat).abs() < 1e-20);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Rest<S> {
     /// sin(θ₀/2).

@@ -36,6 +36,17 @@ use crate::parameter::{Entry, Settings};
 use crate::settings::typed;
 
 /// One vector constraint per hinge; physical stiffness.
+///
+/// ```
+/// use muslin::energy::Stiffness;
+/// use muslin::energy::bend::isometric::Isometric;
+/// use muslin::{Cloth, Simulation};
+///
+/// let model = Isometric { stiffness: Some(Stiffness::Physical(1e-4)), ..Default::default() };
+/// let simulation = Simulation::builder().cloth(Cloth::grid([1.0, 1.0], [4, 4]).bend(model)).build()?;
+/// assert!(simulation.terms().iter().any(|term| term.name() == "isometric"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Isometric {
     /// How stiff it is; `None` = as the fabric, or 10⁻⁵ N·m.
@@ -45,6 +56,16 @@ pub struct Isometric {
 }
 
 /// One scalar constraint per hinge; the raw forms.
+///
+/// ```
+/// use muslin::energy::Energy;
+/// use muslin::energy::bend::isometric::{IsometricScalar, ScalarRest, cotangent_weights};
+/// use muslin::math::Vec3;
+///
+/// let flat = [[0.0_f64, 0.0, 0.0], [1.0, 0.0, 0.0], [0.5, 0.0, -1.0], [0.5, 0.0, 1.0]].map(Vec3::from);
+/// let rest = ScalarRest { weights: cotangent_weights(&flat), scale: 1.0, compliance: 0.1 };
+/// assert!(IsometricScalar::value(&rest, &flat).abs() < 1e-20);
+/// ```
 pub struct IsometricScalar;
 
 /// The scene's `isometric`.
@@ -63,6 +84,16 @@ pub const KIND: EnergyKind = EnergyKind {
 typed!(Isometric: BendSettings, KIND, { stiffness, damping });
 
 /// Rest data of one hinge.
+///
+/// ```
+/// use muslin::energy::Energy;
+/// use muslin::energy::bend::isometric::{Isometric, Rest, cotangent_weights};
+/// use muslin::math::Vec3;
+///
+/// let flat = [[0.0_f64, 0.0, 0.0], [1.0, 0.0, 0.0], [0.5, 0.0, -1.0], [0.5, 0.0, 1.0]].map(Vec3::from);
+/// let rest = Rest { weights: cotangent_weights(&flat), compliance: 0.1 };
+/// assert!(Isometric::value(&rest, &flat).abs() < 1e-20, "K x = 0 where it is flat");
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Rest<S> {
     /// K.
@@ -72,6 +103,15 @@ pub struct Rest<S> {
 }
 
 /// Rest data of one hinge for the scalar constraint.
+///
+/// ```
+/// use muslin::energy::bend::isometric::{ScalarRest, cotangent_weights};
+/// use muslin::math::Vec3;
+///
+/// let flat = [[0.0_f64, 0.0, 0.0], [1.0, 0.0, 0.0], [0.5, 0.0, -1.0], [0.5, 0.0, 1.0]].map(Vec3::from);
+/// let rest = ScalarRest { weights: cotangent_weights(&flat), scale: 1.0, compliance: 0.1 };
+/// assert!(rest.weights.iter().sum::<f64>().abs() < 1e-12, "a translation costs nothing");
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct ScalarRest<S> {
     /// K.

@@ -32,6 +32,17 @@ use crate::parameter::{Entry, Settings};
 use crate::settings::typed;
 
 /// One length per hinge.
+///
+/// ```
+/// use muslin::energy::bend::projective::ProjectiveBend;
+/// use muslin::solver::Projective;
+/// use muslin::{Cloth, Simulation};
+///
+/// let cloth = Cloth::grid([1.0, 1.0], [4, 4]).bend(ProjectiveBend { damping: 0.0, ..Default::default() });
+/// let simulation = Simulation::builder().solver(Projective::default()).cloth(cloth).build()?;
+/// assert!(simulation.terms().iter().any(|term| term.name() == "projective"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ProjectiveBend {
     /// How stiff it is; `None` = as the fabric, or 10⁻⁵ N·m.
@@ -56,6 +67,17 @@ pub const KIND: EnergyKind = EnergyKind {
 typed!(ProjectiveBend: BendSettings, KIND, { stiffness, damping });
 
 /// Rest data of one hinge.
+///
+/// ```
+/// use muslin::energy::Energy;
+/// use muslin::energy::bend::isometric::cotangent_weights;
+/// use muslin::energy::bend::projective::{ProjectiveBend, Rest};
+/// use muslin::math::Vec3;
+///
+/// let flat = [[0.0_f64, 0.0, 0.0], [1.0, 0.0, 0.0], [0.5, 0.0, -1.0], [0.5, 0.0, 1.0]].map(Vec3::from);
+/// let rest = Rest { weights: cotangent_weights(&flat), length: 0.0, compliance: 0.1 };
+/// assert!(ProjectiveBend::value(&rest, &flat).abs() < 1e-20);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Rest<S> {
     /// K.

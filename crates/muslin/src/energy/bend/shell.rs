@@ -70,6 +70,16 @@ use crate::parameter::{Entry, Kind, Parameter, Setting, Settings};
 use crate::settings::typed;
 
 /// An element with a flat rest shape.
+///
+/// ```
+/// use muslin::energy::bend::shell::Shell;
+/// use muslin::{Cloth, Simulation};
+///
+/// let model = Shell { poisson: 0.2, ..Default::default() };
+/// let simulation = Simulation::builder().cloth(Cloth::grid([1.0, 1.0], [4, 4]).bend(model)).build()?;
+/// assert!(simulation.terms().iter().any(|term| term.name() == "shell"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shell {
     /// Bending rigidity B, in N·m; `None` = as the fabric, or 10⁻⁵.
@@ -81,6 +91,16 @@ pub struct Shell {
 }
 
 /// An element with a curved rest shape.
+///
+/// ```
+/// use muslin::energy::Energy;
+/// use muslin::energy::bend::shell::{CurvedShell, Rest};
+/// use muslin::math::Vec3;
+///
+/// let rest = Rest { weights: [0.0_f64; 3], curvature: 0.5, compliance: 0.1 };
+/// let flat = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, -1.0]].map(Vec3::from);
+/// assert_eq!(CurvedShell::value(&rest, &flat), 0.5 * 0.5 * 0.5 / 0.1, "curved at rest");
+/// ```
 pub struct CurvedShell;
 
 /// The scene's `shell`.
@@ -109,6 +129,16 @@ pub const KIND: EnergyKind = EnergyKind {
 typed!(Shell: BendSettings, KIND, { stiffness, poisson, damping });
 
 /// Rest data of an element.
+///
+/// ```
+/// use muslin::energy::Energy;
+/// use muslin::energy::bend::shell::{Rest, Shell};
+/// use muslin::math::Vec3;
+///
+/// let rest = Rest { weights: [1.0, -2.0, 1.0], curvature: 0.0, compliance: 0.1 };
+/// let straight = [0.0, 1.0, 2.0].map(|x| Vec3::new(x, 0.0, 0.0));
+/// assert_eq!(Shell::value(&rest, &straight), 0.0);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Rest<S, const N: usize> {
     /// w, in 1/m².

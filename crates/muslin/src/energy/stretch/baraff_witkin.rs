@@ -42,6 +42,16 @@ use crate::parameter::{Entry, Settings};
 use crate::settings::typed;
 
 /// Three conditions per triangle.
+///
+/// ```
+/// use muslin::energy::stretch::baraff_witkin::BaraffWitkin;
+/// use muslin::{Cloth, Simulation};
+///
+/// let model = BaraffWitkin { warp: Some(2000.0), ..Default::default() };
+/// let simulation = Simulation::builder().cloth(Cloth::grid([1.0, 1.0], [4, 4]).stretch(model)).build()?;
+/// assert!(simulation.terms().iter().any(|term| term.name() == "baraff_witkin"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BaraffWitkin {
     /// In-plane stiffness Y, in N/m; `None` = as the fabric, or 1000.
@@ -78,6 +88,18 @@ pub const KIND: EnergyKind = EnergyKind {
 typed!(BaraffWitkin: StretchSettings, KIND, { stiffness, warp, weft, shear, damping });
 
 /// Rest data of one condition.
+///
+/// ```
+/// use muslin::energy::Energy;
+/// use muslin::energy::stretch::baraff_witkin::{BaraffWitkin, Rest};
+/// use muslin::energy::stretch::membrane::rest_weights;
+/// use muslin::math::Vec3;
+///
+/// let x = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, -1.0]].map(Vec3::from);
+/// let weights = rest_weights(&x, Vec3::new(1.0, 0.0, 0.0));
+/// let rest = Rest { weights, shear: 1.0, compliance: 0.01 };
+/// assert!(BaraffWitkin::value(&rest, &x).abs() < 1e-20);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Rest<S> {
     /// D of the triangle, in 1/m; for stretch, its column of the other direction is not read.

@@ -65,7 +65,15 @@ const HELD: f64 = 1e6;
 /// A region reaches at least this many of the longest edge, or its vertices would have no neighbours in it.
 const FEWEST_EDGES: f64 = 2.0;
 
-/// What the rest shape may do to meet the vertices.
+/// The freedom of the rest shape to meet the vertices.
+///
+/// ```
+/// use muslin::energy::stretch::cluster::Mode;
+/// use muslin::solver::ShapeMatching;
+///
+/// let solver = ShapeMatching { mode: Mode::Linear(0.5), ..Default::default() };
+/// assert_eq!((solver.mode.share(), Mode::Rigid.share()), (0.5, 0.0));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Mode {
     /// Move and turn.
@@ -130,7 +138,7 @@ pub struct Member {
     pub weight: f64,
 }
 
-/// What of a cluster depends on the weights alone.
+/// The part of a cluster that depends on the weights alone.
 #[derive(Clone, Copy, Debug)]
 struct MatchedShape {
     /// 1/Σw, or zero.
@@ -283,7 +291,7 @@ impl Clusters {
         &self.members
     }
 
-    /// What the clusters may do.
+    /// The freedom of the clusters.
     pub fn mode(&self) -> Mode {
         self.mode
     }

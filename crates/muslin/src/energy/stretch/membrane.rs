@@ -91,6 +91,13 @@ fn over_f<S: Scalar>(m: &Symmetric<S>, f: [Vec3<S>; 2]) -> [Vec3<S>; 2] {
 }
 
 /// Lamé's constants of a sheet times the area of a triangle, in J.
+///
+/// ```
+/// use muslin::energy::stretch::membrane::Moduli;
+///
+/// let moduli = Moduli::plane_stress(1000.0, 0.25, 0.5);
+/// assert_eq!(moduli.mu, 200.0);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Moduli<S> {
     /// A μ.
@@ -174,6 +181,18 @@ pub(crate) struct Modes {
 }
 
 /// Rest data of one triangle.
+///
+/// ```
+/// use muslin::energy::Energy;
+/// use muslin::energy::stretch::membrane::{Membrane, Moduli, Rest, rest_weights};
+/// use muslin::energy::stretch::stvk::Stvk;
+/// use muslin::math::Vec3;
+///
+/// let x = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, -1.0]].map(Vec3::from);
+/// let weights = rest_weights(&x, Vec3::new(1.0, 0.0, 0.0));
+/// let rest = Rest { weights, moduli: Moduli::plane_stress(1000.0, 0.3, 0.5) };
+/// assert!(<Membrane<Stvk>>::value(&rest, &x).abs() < 1e-20);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Rest<S> {
     /// D: of each of the two edges at vertex 0 its share in `f_u` and in `f_v`, in 1/m.
@@ -270,6 +289,19 @@ fn any_across(n: Vec3<f64>) -> Vec3<f64> {
 }
 
 /// Triangles under a law.
+///
+/// ```
+/// use muslin::energy::Energy;
+/// use muslin::energy::stretch::membrane::{Membrane, Moduli, Rest, rest_weights};
+/// use muslin::energy::stretch::stvk::Stvk;
+/// use muslin::math::Vec3;
+///
+/// let x = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, -1.0]].map(Vec3::from);
+/// let weights = rest_weights(&x, Vec3::new(1.0, 0.0, 0.0));
+/// let rest = Rest { weights, moduli: Moduli::plane_stress(1000.0, 0.3, 0.5) };
+/// let stretched = x.map(|x| x * 1.1);
+/// assert!(<Membrane<Stvk>>::value(&rest, &stretched) > 0.0);
+/// ```
 pub struct Membrane<L>(PhantomData<L>);
 
 #[allow(private_bounds, reason = "sealed: the laws are those of the crate")]

@@ -80,19 +80,44 @@ pub const KIND: EnergyKind = EnergyKind {
 pub(crate) fn assemble(_: &Settings, _: &Site<'_>, _: &mut impl Sink) {}
 
 /// Settings of the scene's `shape_matching`, as a stretch model.
+///
+/// ```
+/// use muslin::energy::stretch::shape_matching::ShapeMatchingStretch;
+/// use muslin::solver::Projective;
+/// use muslin::{Cloth, Simulation};
+///
+/// let model = ShapeMatchingStretch { region: 0.6, ..Default::default() };
+/// let cloth = Cloth::grid([1.0, 1.0], [4, 4]).stretch(model);
+/// let simulation = Simulation::builder().solver(Projective::default()).cloth(cloth).build()?;
+/// assert_eq!(simulation.model().matchings.len(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ShapeMatchingStretch {
     /// In-plane stiffness Y, in N/m; `None` = as the fabric, or 1000.
     pub stiffness: Option<f64>,
     /// Radius of the regions that keep their shape, in m; 0 = the whole cloth is one.
     pub region: f64,
-    /// What a region may do freely.
+    /// The freedom of a region.
     pub mode: Mode,
 }
 
 typed!(ShapeMatchingStretch: StretchSettings, KIND, { stiffness, region, mode });
 
 /// The regions of one cloth with their stiffness.
+///
+/// ```
+/// use muslin::energy::stretch::shape_matching::ShapeMatchingStretch;
+/// use muslin::solver::Projective;
+/// use muslin::{Cloth, Simulation};
+///
+/// let cloth = Cloth::grid([1.0, 1.0], [2, 2]).stretch(ShapeMatchingStretch { region: 0.0, ..Default::default() });
+/// let simulation = Simulation::builder().solver(Projective::default()).cloth(cloth).build()?;
+/// let matching = &simulation.model().matchings[0];
+/// assert_eq!((matching.len(), matching.member_count()), (1, 9), "the whole cloth is one region");
+/// assert!(matching.value(&simulation.state().positions) < 1e-12, "at rest");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Matching {
     clusters: Clusters,

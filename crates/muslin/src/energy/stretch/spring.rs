@@ -44,6 +44,16 @@ use crate::parameter::{Entry, Kind, Parameter, Setting, Settings};
 use crate::settings::{typed, word};
 
 /// One spring per edge.
+///
+/// ```
+/// use muslin::energy::stretch::spring::Spring;
+/// use muslin::{Cloth, Simulation};
+///
+/// let model = Spring { damping: 0.01, ..Default::default() };
+/// let simulation = Simulation::builder().cloth(Cloth::grid([1.0, 1.0], [4, 4]).stretch(model)).build()?;
+/// assert!(simulation.terms().iter().any(|term| term.name() == "spring"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spring {
     /// How stiff it is; `None` = as the fabric, or 1000 N/m.
@@ -63,6 +73,14 @@ pub struct Spring {
 }
 
 /// Where the springs of a cloth are.
+///
+/// ```
+/// use muslin::energy::stretch::spring::{Network, Spring};
+///
+/// let mesh = Spring { network: Network::Full, shear: Some(300.0), ..Default::default() };
+/// assert_eq!(Spring::default().network, Network::Edges);
+/// # let _ = mesh;
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Network {
     /// On the edges of the mesh.
@@ -74,6 +92,16 @@ pub enum Network {
 word!(Network { Edges = "edges", Full = "full" });
 
 /// The same with slack, or weaker under compression.
+///
+/// ```
+/// use muslin::energy::Energy;
+/// use muslin::energy::stretch::spring::{SlackRest, SlackSpring};
+/// use muslin::math::Vec3;
+///
+/// let rest = SlackRest::new(1.0, 0.01, 0.05, 1.0);
+/// let x = |length: f64| [Vec3::ZERO, Vec3::new(length, 0.0, 0.0)];
+/// assert!(SlackSpring::value(&rest, &x(1.2)) > SlackSpring::value(&rest, &x(1.05)));
+/// ```
 pub struct SlackSpring;
 
 /// The scene's `spring`.
@@ -149,6 +177,15 @@ const fn needs_network(key: &'static str) -> Requirement {
 }
 
 /// Rest data of one spring.
+///
+/// ```
+/// use muslin::energy::Energy;
+/// use muslin::energy::stretch::spring::{Rest, Spring};
+/// use muslin::math::Vec3;
+///
+/// let rest = Rest { length: 1.0, compliance: 0.01 };
+/// assert_eq!(Spring::value(&rest, &[Vec3::ZERO, Vec3::new(0.0, 1.0, 0.0)]), 0.0);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Rest<S> {
     /// ℓ, in m.
@@ -158,6 +195,13 @@ pub struct Rest<S> {
 }
 
 /// Rest data of one spring with slack.
+///
+/// ```
+/// use muslin::energy::stretch::spring::SlackRest;
+///
+/// let rest = SlackRest::new(1.0, 0.01, 0.05, 1.0);
+/// assert_eq!((rest.length, rest.compliance), (1.0, 0.01));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct SlackRest<S> {
     /// ℓ, in m.

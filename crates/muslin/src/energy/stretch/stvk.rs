@@ -26,6 +26,16 @@ use crate::parameter::{Entry, Settings};
 use crate::settings::typed;
 
 /// The law.
+///
+/// ```
+/// use muslin::energy::stretch::stvk::Stvk;
+/// use muslin::{Cloth, Simulation};
+///
+/// let model = Stvk { poisson: 0.3, ..Default::default() };
+/// let simulation = Simulation::builder().cloth(Cloth::grid([1.0, 1.0], [4, 4]).stretch(model)).build()?;
+/// assert!(simulation.terms().iter().any(|term| term.name() == "stvk"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stvk {
     /// In-plane stiffness Y, in N/m; `None` = as the fabric, or 1000.

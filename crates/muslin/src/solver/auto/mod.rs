@@ -42,6 +42,16 @@ pub const KIND: SolverKind = SolverKind {
 };
 
 /// Settings of the scene's `auto`.
+///
+/// ```
+/// use muslin::solver::Auto;
+/// use muslin::{Cloth, Simulation};
+///
+/// let solver = Auto { max_strain: 0.02, ..Default::default() };
+/// let mut simulation = Simulation::builder().solver(solver).cloth(Cloth::grid([1.0, 1.0], [2, 2])).build()?;
+/// simulation.advance()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Auto {
     /// Strain, either way, that edges are left with at most.

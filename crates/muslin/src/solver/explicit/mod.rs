@@ -61,6 +61,17 @@ pub const KIND: SolverKind = SolverKind {
 };
 
 /// Settings of the scene's `explicit`.
+///
+/// ```
+/// use muslin::solver::Explicit;
+/// use muslin::{Cloth, Simulation};
+///
+/// let solver = Explicit { substeps: 200, ..Default::default() };
+/// let mut simulation = Simulation::builder().solver(solver).cloth(Cloth::grid([1.0, 1.0], [2, 2])).build()?;
+/// let limit = simulation.advance()?.stable_step.ok_or("springs have a limit")?;
+/// assert!(limit > 1.0 / 60.0 / 200.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Explicit {
     /// Time steps in a frame.
@@ -74,6 +85,14 @@ pub struct Explicit {
 typed!(Explicit: SolverSettings, KIND, { substeps, scheme, precision });
 
 /// The formula of a step of [`Explicit`].
+///
+/// ```
+/// use muslin::solver::{Explicit, Stepping};
+///
+/// let solver = Explicit { scheme: Stepping::Verlet, ..Default::default() };
+/// assert_eq!(Explicit::default().scheme, Stepping::Symplectic);
+/// # let _ = solver;
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stepping {
     /// Symplectic Euler.

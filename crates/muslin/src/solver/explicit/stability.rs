@@ -94,7 +94,7 @@ impl Direction {
     }
 }
 
-/// What is kept of the search from frame to frame.
+/// The part of the search that is kept from frame to frame.
 #[derive(Default)]
 pub(crate) struct Stability {
     best: Direction,

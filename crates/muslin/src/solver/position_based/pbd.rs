@@ -50,6 +50,16 @@ pub const KIND: SolverKind = SolverKind {
 };
 
 /// Settings of the scene's `pbd`.
+///
+/// ```
+/// use muslin::solver::Pbd;
+/// use muslin::{Cloth, Simulation};
+///
+/// let solver = Pbd { substeps: 4, ..Default::default() };
+/// let mut simulation = Simulation::builder().solver(solver).cloth(Cloth::grid([1.0, 1.0], [2, 2])).build()?;
+/// simulation.advance()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pbd {
     /// Time steps in a frame.

@@ -51,6 +51,16 @@ pub const KIND: SolverKind = SolverKind {
 };
 
 /// Settings of the scene's `xpbd`.
+///
+/// ```
+/// use muslin::solver::Xpbd;
+/// use muslin::{Cloth, Simulation};
+///
+/// let solver = Xpbd { substeps: 30, long_range: true, ..Default::default() };
+/// let mut simulation = Simulation::builder().solver(solver).cloth(Cloth::grid([1.0, 1.0], [2, 2])).build()?;
+/// simulation.advance()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Xpbd {
     /// Time steps in a frame.
@@ -98,6 +108,17 @@ pub(crate) trait Project<R: Real> {
 }
 
 /// What a projection needs of its substep.
+///
+/// ```
+/// use muslin::energy::Row;
+/// use muslin::math::Vec3;
+/// use muslin::solver::xpbd::{Compliant, multiplier_step};
+///
+/// // One vertex of 1 kg, 0.1 m off, with α̃ = 1: Δλ = −C/(w + α̃).
+/// let row = Row { value: 0.1, gradient: [Vec3::new(0.0, 1.0, 0.0)], compliance: 0.01 };
+/// let step = Compliant { inverse_step_squared: 100.0, damping: 0.0 };
+/// assert_eq!(multiplier_step(&row, &[1.0], None, step, || [Vec3::ZERO]), -0.05);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Compliant {
     /// 1/h², in 1/s².

@@ -82,6 +82,16 @@ pub const KIND: SolverKind = SolverKind {
 };
 
 /// Settings of the scene's `vbd`.
+///
+/// ```
+/// use muslin::solver::Vbd;
+/// use muslin::{Cloth, Simulation};
+///
+/// let solver = Vbd { iterations: 5, ..Default::default() };
+/// let mut simulation = Simulation::builder().solver(solver).cloth(Cloth::grid([1.0, 1.0], [2, 2])).build()?;
+/// simulation.advance()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Vbd {
     /// Time steps in a frame.
