@@ -104,7 +104,10 @@ impl SettingField for u32 {
     }
 
     fn write(self, key: &'static str, settings: &mut Settings) {
-        settings.set(key, Setting::Integer(self.into()));
+        // A solver that is told no substeps chooses them.
+        if !(self == 0 && key == "substeps") {
+            settings.set(key, Setting::Integer(self.into()));
+        }
     }
 }
 

@@ -35,6 +35,14 @@ pub struct State {
 }
 
 /// Work that was done on the cloth from outside, in J; negative where the cloth has given energy away.
+///
+/// ```
+/// use muslin::state::Work;
+///
+/// let mut work = Work { pins: 0.5, ..Work::default() };
+/// work += Work { wind: 0.25, ..Work::default() };
+/// assert_eq!(work.total(), 0.75);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Work {
     /// Of pins, and of grabs.
@@ -122,6 +130,35 @@ pub enum SolverMemory {
     StepBefore(StepBefore),
     /// What `auto` has found out.
     Auto(AutoMemory),
+    /// How many substeps a solver has chosen, and the step before where it looks back two.
+    Pace(Pace, Option<StepBefore>),
+}
+
+/// The substeps that a solver has chosen, and what they rest on.
+///
+/// ```
+/// use muslin::state::SolverMemory;
+/// use muslin::{Cloth, Simulation};
+///
+/// let mut simulation = Simulation::builder().cloth(Cloth::grid([1.0, 1.0], [2, 2])).build()?;
+/// simulation.advance()?;
+/// if let SolverMemory::Pace(pace, _) = &simulation.state().memory {
+///     assert!(pace.substeps >= 20, "at least as many as a coarse sheet takes");
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Pace {
+    /// Substeps of the next frame.
+    pub substeps: u32,
+    /// Those of the last one.
+    pub last: u32,
+    /// Frames in a row that made up next to no energy.
+    pub calm: u32,
+    /// Frames to come in which none is computed again.
+    pub patience: u32,
+    /// The energy scale, in J.
+    pub scale: f64,
 }
 
 /// The step before, for a scheme that looks back two.
@@ -215,6 +252,7 @@ impl Clone for SolverMemory {
             Self::Nothing => Self::Nothing,
             Self::StepBefore(before) => Self::StepBefore(before.clone()),
             Self::Auto(memory) => Self::Auto(memory.clone()),
+            Self::Pace(pace, before) => Self::Pace(*pace, before.clone()),
         }
     }
 
@@ -252,12 +290,19 @@ impl Clone for AutoMemory {
 /// Vectors of a controller in a file.
 const CONTROLLER: usize = 4;
 
+/// Vectors of a pace in a file.
+const PACE: usize = 2;
+
 impl SolverMemory {
     /// As vectors, the form in which files and hashes have it.
     pub fn to_vectors(&self) -> Vec<Vec3<f64>> {
         match self {
             Self::Nothing => Vec::new(),
             Self::StepBefore(before) => before.vectors().collect(),
+            Self::Pace(pace, before) => {
+                let before = before.iter().flat_map(StepBefore::vectors);
+                pace.to_vectors().into_iter().chain(before).collect()
+            }
             Self::Auto(AutoMemory { controller, twin }) => {
                 let twin = twin.iter().flat_map(StepBefore::vectors);
                 controller.to_vectors().into_iter().chain(twin).collect()
@@ -272,6 +317,12 @@ impl SolverMemory {
             StepBefore { positions: positions.to_vec(), velocities: velocities.to_vec() }
         };
         // Cloth has three vertices at least, so the lengths tell them apart.
+        if let Some((header, rest)) = vectors.split_first_chunk::<PACE>()
+            && (rest.is_empty() || rest.len() == 2 * vertex_count)
+        {
+            let before = (!rest.is_empty()).then(|| steps(rest));
+            return Pace::from_vectors(header).map_or(Self::Nothing, |pace| Self::Pace(pace, before));
+        }
         match vectors.split_first_chunk::<CONTROLLER>() {
             _ if !vectors.is_empty() && vectors.len() == 2 * vertex_count => Self::StepBefore(steps(vectors)),
             Some((header, rest)) if rest.is_empty() || rest.len() == 2 * vertex_count => {
@@ -289,6 +340,32 @@ impl SolverMemory {
             Self::StepBefore(kept) => kept.clone_from(before),
             _ => *self = Self::StepBefore(before.clone()),
         }
+    }
+
+    /// The substeps that a solver has chosen, if they can be.
+    pub(crate) fn pace(&self) -> Option<Pace> {
+        match self {
+            Self::Pace(pace, _) if pace.substeps > 0 && pace.scale.is_finite() => Some(*pace),
+            _ => None,
+        }
+    }
+
+    /// Leaves what the solver within remembers, for a frame of so many substeps; a step before of another length is none.
+    pub(crate) fn unwrap_pace(&mut self, substeps: u32) {
+        if let Self::Pace(pace, before) = self {
+            let is_alike = pace.last == substeps;
+            let before = before.take().filter(|_| is_alike);
+            *self = before.map_or(Self::Nothing, Self::StepBefore);
+        }
+    }
+
+    /// Puts a pace around what the solver within remembers of a frame of so many substeps.
+    pub(crate) fn wrap_pace(&mut self, pace: Pace, last: u32) {
+        let before = match std::mem::take(self) {
+            Self::StepBefore(before) => Some(before),
+            _ => None,
+        };
+        *self = Self::Pace(Pace { last, ..pace }, before);
     }
 
     /// Keeps what `auto` has found out, and where its twin is, if one runs along.
@@ -320,7 +397,7 @@ impl SolverMemory {
     /// Forgets what does not hold once the velocity of a vertex has been changed from outside.
     pub(crate) fn kicked(&mut self, vertex: usize) {
         match self {
-            Self::StepBefore(before) => {
+            Self::StepBefore(before) | Self::Pace(_, Some(before)) => {
                 if let Some(velocity) = before.velocities.get_mut(vertex) {
                     *velocity = StepBefore::NO_VELOCITY;
                 }
@@ -336,6 +413,27 @@ impl StepBefore {
 
     fn vectors(&self) -> impl Iterator<Item = Vec3<f64>> + '_ {
         self.positions.iter().chain(&self.velocities).copied()
+    }
+}
+
+impl Pace {
+    fn to_vectors(self) -> [Vec3<f64>; PACE] {
+        [
+            Vec3::new(f64::from(self.substeps), f64::from(self.last), f64::from(self.calm)),
+            Vec3::new(f64::from(self.patience), self.scale, 0.0),
+        ]
+    }
+
+    fn from_vectors([a, b]: &[Vec3<f64>; PACE]) -> Option<Self> {
+        let is_count = |x: &f64| *x >= 0.0 && *x <= f64::from(u32::MAX / 2) && *x == x.trunc();
+        let is_sound = [a.x, a.y, a.z, b.x].iter().all(is_count) && b.y.is_finite();
+        is_sound.then_some(Self {
+            substeps: a.x as u32,
+            last: a.y as u32,
+            calm: a.z as u32,
+            patience: b.x as u32,
+            scale: b.y,
+        })
     }
 }
 
@@ -408,10 +506,13 @@ mod tests {
             is_settled: false,
             is_probing: true,
         };
+        let pace = Pace { substeps: 30, last: 40, calm: 3, patience: 2, scale: 0.125 };
         let before = StepBefore { positions: vectors(5), velocities: vectors(5) };
         for memory in [
             SolverMemory::Nothing,
             SolverMemory::StepBefore(before.clone()),
+            SolverMemory::Pace(pace, None),
+            SolverMemory::Pace(pace, Some(before.clone())),
             SolverMemory::Auto(AutoMemory { controller, twin: None }),
             SolverMemory::Auto(AutoMemory { controller, twin: Some(before.clone()) }),
         ] {

@@ -24,9 +24,11 @@
 //! | `error.rs` | [`StepError`], in words |
 //! | `vertex_stages.rs` | predict, collide and contact resolution over vertices, once for single and double precision |
 //! | `term.rs` | [`Term`], the elements of a model behind the sweeps of all solvers |
+//! | `adaptive.rs` | substeps chosen from stability, speeds and the energy error |
 //! | `ledger.rs` | work of pins, moving colliders and wind |
 //! | `elastic.rs`, `linear/` | sums over elements; sparse systems |
 
+pub(crate) mod adaptive;
 pub(crate) mod elastic;
 pub(crate) mod ledger;
 pub(crate) mod linear;
@@ -59,7 +61,7 @@ pub(crate) use position_based::particle::Particle;
 pub(crate) use position_based::sweep::Place;
 pub use position_based::{pbd, xpbd};
 pub use projective::Projective;
-pub(crate) use registry::{MOST_SUBSTEPS, PRECISION, count, iterations, substeps};
+pub(crate) use registry::{MOST_SUBSTEPS, PRECISION, SUBSTEPS, count, iterations, paced};
 pub use registry::{Need, Precision, SOLVERS, SolverKind, find};
 pub use shape_matching::ShapeMatching;
 pub(crate) use stage::Stopwatch;

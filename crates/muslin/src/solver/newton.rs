@@ -64,8 +64,8 @@ use crate::settings::{typed, word};
 use crate::solver::elastic::Instant;
 use crate::solver::linear::{BlockMatrix, Cholesky, ConjugateGradients};
 use crate::solver::substep_loop::{Motion, Outcome, Scheme, Substep, SubstepLoop};
-use crate::solver::{Context, Need, SolverKind, StepError, count, iterations, substeps};
-use crate::state::{SolverMemory, StepBefore};
+use crate::solver::{Context, Need, SUBSTEPS, SolverKind, StepError, count, iterations, paced};
+use crate::state::{SolverMemory, State, StepBefore};
 
 /// The scene's `newton`.
 pub const KIND: SolverKind = SolverKind {
@@ -74,7 +74,7 @@ pub const KIND: SolverKind = SolverKind {
         summary: "implicit Euler or BDF2 by Newton's method: the reference, stiff cloth at large steps",
         source: "Baraff, Witkin 1998, Large Steps in Cloth Simulation; Choi, Ko 2002, Stable but Responsive Cloth",
         parameters: &[
-            substeps(2),
+            SUBSTEPS,
             iterations(10),
             Parameter {
                 name: "tolerance",
@@ -121,7 +121,9 @@ pub const KIND: SolverKind = SolverKind {
         ],
         one_of: &[],
     },
-    build: |settings| Box::new(SubstepLoop::new(NewtonScheme::new(settings), count(settings, "substeps"))),
+    build: |settings| {
+        paced(settings, true, |substeps| Box::new(SubstepLoop::new(NewtonScheme::new(settings), substeps)))
+    },
     reads_k: false,
     reads_damping: true,
     needs: Need::Potentials,
@@ -140,7 +142,7 @@ pub const KIND: SolverKind = SolverKind {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Newton {
-    /// Time steps in a frame.
+    /// Time steps in a frame; 0 lets the solver choose them.
     pub substeps: u32,
     /// Most iterations of a substep.
     pub iterations: u32,
@@ -159,6 +161,9 @@ pub struct Newton {
 }
 
 typed!(Newton: SolverSettings, KIND, { substeps, iterations, tolerance, integrator, indefiniteness, line_search, linear, cg_tolerance });
+
+/// Substeps of a frame at least, where the solver chooses them.
+const FEWEST: u32 = 2;
 
 /// How [`Newton`] integrates in time.
 ///
@@ -538,6 +543,10 @@ impl Objective<'_> {
 }
 
 impl Scheme for NewtonScheme {
+    fn wanted_substeps(&mut self, _: &Context<'_>, _: &mut Motion, _: &State, _: f64) -> u32 {
+        FEWEST
+    }
+
     fn prepare(&mut self, context: &Context<'_>, motion: &Motion, _step: f64) -> Result<(), StepError> {
         let vertices = motion.positions.len();
         if self.linear.is_none() || self.gradient.len() != vertices {

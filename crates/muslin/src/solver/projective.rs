@@ -55,7 +55,8 @@ use crate::parameter::{Entry, Settings};
 use crate::settings::typed;
 use crate::solver::linear::ScalarCholesky;
 use crate::solver::substep_loop::{Motion, Outcome, Scheme, Substep, SubstepLoop};
-use crate::solver::{Context, Instant, Need, SolverKind, StepError, count, iterations, substeps};
+use crate::solver::{Context, Instant, Need, SUBSTEPS, SolverKind, StepError, count, iterations, paced};
+use crate::state::State;
 
 /// The scene's `projective`.
 pub const KIND: SolverKind = SolverKind {
@@ -63,10 +64,12 @@ pub const KIND: SolverKind = SolverKind {
         name: "projective",
         summary: "projective dynamics: one matrix, factorised once; robust in large steps, slow across stiff cloth",
         source: "Bouaziz et al. 2014, Projective Dynamics; Liu, Bouaziz, Kavan 2017, Quasi-Newton Methods",
-        parameters: &[substeps(4), iterations(10)],
+        parameters: &[SUBSTEPS, iterations(10)],
         one_of: &[],
     },
-    build: |settings| Box::new(SubstepLoop::new(ProjectiveScheme::new(settings), count(settings, "substeps"))),
+    build: |settings| {
+        paced(settings, true, |substeps| Box::new(SubstepLoop::new(ProjectiveScheme::new(settings), substeps)))
+    },
     reads_k: false,
     reads_damping: true,
     needs: Need::Projections,
@@ -87,13 +90,16 @@ pub const KIND: SolverKind = SolverKind {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Projective {
-    /// Time steps in a frame.
+    /// Time steps in a frame; 0 lets the solver choose them.
     pub substeps: u32,
     /// Local and global steps of a substep.
     pub iterations: u32,
 }
 
 typed!(Projective: SolverSettings, KIND, { substeps, iterations });
+
+/// Substeps of a frame at least, where the solver chooses them.
+const FEWEST: u32 = 4;
 
 /// Is told the vertices of an element, its weights and its stiffness.
 pub(crate) type Visit<'a> = dyn FnMut(&[u32], &[f64], f64) + 'a;
@@ -315,6 +321,10 @@ impl ProjectiveScheme {
 }
 
 impl Scheme for ProjectiveScheme {
+    fn wanted_substeps(&mut self, _: &Context<'_>, _: &mut Motion, _: &State, _: f64) -> u32 {
+        FEWEST
+    }
+
     fn each_body_work(&self, _: &Substep<'_>, _: &Motion, visit: &mut dyn FnMut(usize, f64)) {
         self.works.iter().enumerate().for_each(|(i, work)| visit(i, *work));
     }

@@ -6,6 +6,7 @@
 use crate::energy::Forms;
 use crate::parameter::{Entry, Kind, Parameter, Setting, Settings};
 use crate::settings::word;
+use crate::solver::adaptive::{Adaptive, Paced};
 use crate::solver::{Solver, auto, explicit, newton, pbd, projective, shape_matching, vbd, xpbd};
 
 /// The most substeps a scene may ask for.
@@ -92,18 +93,29 @@ pub const SOLVERS: &[SolverKind] = &[
     auto::KIND,
 ];
 
-/// A whole number of at least one, whose range the scene has checked.
+/// A whole number, at least one, whose range the scene has checked.
 pub(crate) fn count(settings: &Settings, name: &str) -> u32 {
     settings.integer(name).and_then(|n| u32::try_from(n).ok()).unwrap_or(1).max(1)
 }
 
-pub(crate) const fn substeps(default: i64) -> Parameter {
-    Parameter {
-        name: "substeps",
-        unit: "",
-        kind: Kind::Integer { min: 1, max: MOST_SUBSTEPS },
-        default: Some(Setting::Integer(default)),
-        meaning: "time steps in a frame",
+/// Time steps in a frame; see `adaptive.rs` for how a solver chooses them.
+pub(crate) const SUBSTEPS: Parameter = Parameter {
+    name: "substeps",
+    unit: "",
+    kind: Kind::Integer { min: 1, max: MOST_SUBSTEPS },
+    default: None,
+    meaning: "time steps in a frame; default: chosen from the mesh, the material, the speeds and the energy error",
+};
+
+/// Builds a solver with the substeps of its settings, or with those that it chooses.
+pub(crate) fn paced(
+    settings: &Settings,
+    follows_energies: bool,
+    make: impl FnOnce(u32) -> Box<dyn Paced>,
+) -> Box<dyn Solver> {
+    match settings.integer("substeps").and_then(|n| u32::try_from(n).ok()) {
+        None => Box::new(Adaptive::new(make(1), follows_energies)),
+        Some(substeps) => make(substeps.max(1)),
     }
 }
 

@@ -32,7 +32,8 @@ use crate::model::Model;
 use crate::parameter::{Entry, Kind, Parameter, Setting, Settings};
 use crate::settings::typed;
 use crate::solver::substep_loop::{Motion, Outcome, Scheme, Substep, SubstepLoop};
-use crate::solver::{Context, Need, SolverKind, StepError, count, substeps};
+use crate::solver::{Context, Need, SUBSTEPS, SolverKind, StepError, paced};
+use crate::state::State;
 
 /// The scene's `shape_matching`.
 pub const KIND: SolverKind = SolverKind {
@@ -40,10 +41,10 @@ pub const KIND: SolverKind = SolverKind {
         name: "shape_matching",
         summary: "clusters that pull their vertices back into shape: fast, not mechanics",
         source: "Müller et al. 2005, Meshless Deformations Based on Shape Matching; Rivers, James 2007, FastLSM",
-        parameters: &[substeps(4), REGION, MODE, BETA, RELAXATION],
+        parameters: &[SUBSTEPS, REGION, MODE, BETA, RELAXATION],
         one_of: &[],
     },
-    build: |settings| Box::new(SubstepLoop::new(Matching::new(settings), count(settings, "substeps"))),
+    build: |settings| paced(settings, false, |substeps| Box::new(SubstepLoop::new(Matching::new(settings), substeps))),
     reads_k: false,
     reads_damping: false,
     needs: Need::Nothing,
@@ -62,7 +63,7 @@ pub const KIND: SolverKind = SolverKind {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ShapeMatching {
-    /// Time steps in a frame.
+    /// Time steps in a frame; 0 lets the solver choose them.
     pub substeps: u32,
     /// Radius of the regions that keep their shape, in m; 0 = the whole cloth is one.
     pub region: f64,
@@ -73,6 +74,9 @@ pub struct ShapeMatching {
 }
 
 typed!(ShapeMatching: SolverSettings, KIND, { substeps, region, mode, relaxation });
+
+/// Substeps of a frame at least, where the solver chooses them.
+const FEWEST: u32 = 4;
 
 const RELAXATION: Parameter = Parameter {
     name: "relaxation",
@@ -123,6 +127,10 @@ fn clusters_of(model: &Model, mode: Mode, radius: f64) -> Clusters {
 }
 
 impl Scheme for Matching {
+    fn wanted_substeps(&mut self, _: &Context<'_>, _: &mut Motion, _: &State, _: f64) -> u32 {
+        FEWEST
+    }
+
     fn prepare(&mut self, context: &Context<'_>, _motion: &Motion, _step: f64) -> Result<(), StepError> {
         let model = context.model;
         if self.clusters.is_none() {

@@ -18,6 +18,7 @@ use crate::math::{Real, Vec3};
 use crate::model::Model;
 use crate::motion::Pose;
 use crate::parallel::Shared;
+use crate::solver::adaptive::Paced;
 use crate::solver::ledger::{Books, Ledger};
 use crate::solver::vertex_stages::{ContactMove, ResolvedVertices, VertexStages, VertexStore, resolve_contact};
 use crate::solver::{Context, Particle, Solver, Stage, StepError, StepReport, Stopwatch};
@@ -27,6 +28,12 @@ use crate::state::{SolverMemory, State};
 pub(crate) trait Scheme: Send + Sync {
     /// Gets ready for a frame: the place to allocate, which the second frame finds done.
     fn prepare(&mut self, context: &Context<'_>, motion: &Motion, step: f64) -> Result<(), StepError>;
+
+    /// Substeps that it wants for a frame of `dt` seconds from a state, whose positions are in `motion`, where they are not given.
+    fn wanted_substeps(&mut self, context: &Context<'_>, motion: &mut Motion, state: &State, dt: f64) -> u32;
+
+    /// Is told the substeps of a frame.
+    fn set_substeps(&mut self, _substeps: u32) {}
 
     /// Looks at xⁿ and vⁿ before damping, wind and gravity have changed the velocities.
     fn begin(&mut self, _motion: &Motion) {}
@@ -357,6 +364,17 @@ impl<S: Scheme> SubstepLoop<S> {
         self.scheme.remember(&mut state.memory);
         state.time += dt;
         Ok(())
+    }
+}
+
+impl<S: Scheme> Paced for SubstepLoop<S> {
+    fn set_substeps(&mut self, substeps: u32) {
+        self.substeps = substeps;
+        self.scheme.set_substeps(substeps);
+    }
+
+    fn wanted_substeps(&mut self, context: &Context<'_>, state: &State, dt: f64) -> u32 {
+        self.scheme.wanted_substeps(context, &mut self.motion, state, dt)
     }
 }
 

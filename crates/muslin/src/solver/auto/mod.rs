@@ -9,6 +9,9 @@
 //! `controller.rs` is the control law: how many substeps a scene begins with, and how their number follows from the motion error and the strain. This file is the plant:
 //! the cloth, the comparison cloth with half the substeps (the *twin*), and the frames that are computed again.
 //!
+//! **In contact** a strain limit and constraints over long ways push against what contact holds, and make energy. So where there are colliders, plain `xpbd` runs with as many substeps as its energy and
+//! its strain ask for (`solver/adaptive.rs`); the motion error is not estimated then. With self-contact alone that begins in the first frame that makes up energy, which is computed again, and stays.
+//!
 //! `residual` in the report: as for `xpbd`. `iterations`: those of all that was computed for a frame.
 
 mod controller;
@@ -19,6 +22,7 @@ use crate::math::Vec3;
 use crate::model::edge_strain;
 use crate::parameter::{Entry, Kind, Parameter, Setting, Settings};
 use crate::settings::typed;
+use crate::solver::adaptive::{Adaptive, EnergySum, Paced};
 use crate::solver::auto::controller::{Attempt, InitialSettings};
 use crate::solver::position_based::PositionBased;
 use crate::solver::position_based::settings::LoopSettings;
@@ -84,8 +88,10 @@ const MOTION: Parameter = Parameter {
 struct AutoSolver {
     max_strain: f64,
     motion: f64,
-    /// Made for the first frame.
+    /// Made for the first frame without contact.
     engines: Option<Engines>,
+    /// Made for the first frame with contact.
+    in_contact: Option<Adaptive>,
 }
 
 /// Two solvers of the same settings, and what was found out about the model.
@@ -102,11 +108,11 @@ struct Engines {
 impl AutoSolver {
     fn new(settings: &Settings) -> Self {
         let number = |parameter: &Parameter| settings.number(parameter.name).unwrap_or(QUALITY);
-        Self { max_strain: number(&STRAIN), motion: number(&MOTION), engines: None }
+        Self { max_strain: number(&STRAIN), motion: number(&MOTION), engines: None, in_contact: None }
     }
 
     fn engines(&mut self, context: &Context<'_>, dt: f64) -> &mut Engines {
-        let Self { max_strain, motion, engines } = self;
+        let Self { max_strain, motion, engines, .. } = self;
         engines.get_or_insert_with(|| {
             let start = InitialSettings::find(context, (*max_strain, *motion), dt);
             let engine = || {
@@ -138,6 +144,44 @@ impl AutoSolver {
 
 impl Solver for AutoSolver {
     fn advance(&mut self, context: &Context<'_>, state: &mut State, dt: f64) -> Result<StepReport, StepError> {
+        let model = context.model;
+        let has_bodies = !model.colliders.is_empty() || !model.bodies.is_empty();
+        if has_bodies || matches!(state.memory, SolverMemory::Pace(..)) {
+            return self.advance_in_contact(context, state, dt);
+        }
+        if model.self_contact.is_none() {
+            return self.advance_freely(context, state, dt);
+        }
+        let (before, start) = (state.clone(), EnergySum::of(context, state));
+        let report = self.advance_freely(context, state, dt)?;
+        if !start.is_made_up(&EnergySum::of(context, state), report.work) {
+            return Ok(report);
+        }
+        state.copy_from(&before);
+        state.memory = SolverMemory::Nothing;
+        self.advance_in_contact(context, state, dt)
+    }
+}
+
+impl AutoSolver {
+    /// `xpbd` with as many substeps as energy and strain ask for.
+    fn advance_in_contact(
+        &mut self,
+        context: &Context<'_>,
+        state: &mut State,
+        dt: f64,
+    ) -> Result<StepReport, StepError> {
+        let max_strain = self.max_strain;
+        let engine = self.in_contact.get_or_insert_with(|| {
+            let settings = LoopSettings { substeps: 1, iterations: 1, long_range: None, max_strain: None };
+            Adaptive::within_strain(Box::new(PositionBased::<f32, XpbdLaw>::new(settings)), max_strain)
+        });
+        let report = engine.advance(context, state, dt)?;
+        Ok(StepReport { quality: Some(Quality::default()), ..report })
+    }
+
+    /// `xpbd` with constraints over long ways, a strain limit, and a twin that measures the motion.
+    fn advance_freely(&mut self, context: &Context<'_>, state: &mut State, dt: f64) -> Result<StepReport, StepError> {
         let (max_strain, motion) = (self.max_strain, self.motion);
         let engines = self.engines(context, dt);
         let start = engines.start;
@@ -246,7 +290,7 @@ fn distance(a: &[Vec3<f64>], b: &[Vec3<f64>]) -> f64 {
 }
 
 /// Of all edges, either way.
-fn largest_strain(context: &Context<'_>, positions: &[Vec3<f64>]) -> f64 {
+pub(crate) fn largest_strain(context: &Context<'_>, positions: &[Vec3<f64>]) -> f64 {
     let edges = &context.model.edges;
     let largest = AtomicU64::new(0);
     let threads = context.team.sharing(context.threads, positions.len());

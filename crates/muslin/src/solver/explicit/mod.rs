@@ -40,7 +40,10 @@ use crate::settings::{typed, word};
 use crate::solver::explicit::stability::{Mode, Stability};
 use crate::solver::explicit::symplectic::Symplectic;
 use crate::solver::substep_loop::{Motion, Outcome, Scheme, Substep, SubstepLoop};
-use crate::solver::{Context, Instant, Need, NoClock, Precision, SolverKind, StepError, Term, count, substeps};
+use crate::solver::{
+    Context, Instant, MOST_SUBSTEPS, Need, NoClock, Precision, SUBSTEPS, SolverKind, StepError, Term, paced,
+};
+use crate::state::State;
 
 /// The scene's `explicit`.
 pub const KIND: SolverKind = SolverKind {
@@ -48,12 +51,14 @@ pub const KIND: SolverKind = SolverKind {
         name: "explicit",
         summary: "forces and no equations: simple, exact for small steps, and unstable beyond h = 2/ω, which it reports",
         source: "Hairer, Lubich, Wanner 2006, Geometric Numerical Integration; Provot 1995 for cloth",
-        parameters: &[substeps(200), SCHEME, PRECISION],
+        parameters: &[SUBSTEPS, SCHEME, PRECISION],
         one_of: &[],
     },
     build: |settings| match (settings.choice("scheme"), settings.choice("precision")) {
-        (Some("symplectic"), Some("f32")) => Box::new(Symplectic::new(count(settings, "substeps"))),
-        _ => Box::new(SubstepLoop::new(ExplicitScheme::new(settings), count(settings, "substeps"))),
+        (Some("symplectic"), Some("f32")) => paced(settings, true, |substeps| Box::new(Symplectic::new(substeps))),
+        _ => paced(settings, true, |substeps| {
+            Box::new(SubstepLoop::new(ExplicitScheme::new(settings, substeps), substeps))
+        }),
     },
     reads_k: false,
     reads_damping: true,
@@ -74,7 +79,7 @@ pub const KIND: SolverKind = SolverKind {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Explicit {
-    /// Time steps in a frame.
+    /// Time steps in a frame; 0 lets the solver choose them.
     pub substeps: u32,
     /// The formula of a step.
     pub scheme: Stepping,
@@ -148,14 +153,14 @@ struct ExplicitScheme {
 }
 
 impl ExplicitScheme {
-    fn new(settings: &Settings) -> Self {
+    fn new(settings: &Settings, substeps: u32) -> Self {
         Self {
             order: match settings.choice("scheme") {
                 Some("forward") => Order::Forward,
                 Some("verlet") => Order::Verlet,
                 _ => Order::Symplectic,
             },
-            substeps: count(settings, "substeps"),
+            substeps,
             spectrum: Stability::default(),
             limit: f64::INFINITY,
             is_free: None,
@@ -192,7 +197,7 @@ fn swings_freely(context: &Context<'_>, motion: &Motion, step: f64) -> bool {
 
 /// The longest step, in s, with which a scene's solver of this kind is stable at the start, zero where none is, if there is a limit.
 pub fn stable_step(model: &Model, terms: &[Box<dyn Term>], settings: &Settings, step: f64) -> Option<f64> {
-    let mut scheme = ExplicitScheme::new(settings);
+    let mut scheme = ExplicitScheme::new(settings, 1);
     let limit = at_start(model, terms, |context, motion| {
         scheme.prepare(context, motion, step).ok()?;
         Some(scheme.limit)
@@ -207,6 +212,34 @@ pub(crate) fn undamped_step(model: &Model, terms: &[Box<dyn Term>], step: f64) -
         Mode { damping: 0.0, ..mode }.symplectic_limit()
     });
     limit.is_finite().then_some(limit)
+}
+
+/// Substeps of a frame at least, and the part of the longest stable step that one takes, where the solver chooses them: within a frame cloth may be strained and get stiffer.
+const FEWEST: u32 = 8;
+const PART_OF_STABLE: f64 = 0.7;
+
+/// The substeps that a frame of `dt` seconds takes where steps are stable up to `limit`, in s.
+///
+/// A step of a ladder, an eighth apart: what follows from their number is not made anew in every frame.
+pub(crate) fn stable_substeps(dt: f64, limit: f64) -> u32 {
+    let needed = (dt / (PART_OF_STABLE * limit)).min(MOST_SUBSTEPS as f64);
+    let mut substeps = FEWEST;
+    while f64::from(substeps) < needed {
+        substeps += substeps / 8;
+    }
+    substeps.min(MOST_SUBSTEPS as u32)
+}
+
+/// Puts a motion where a state is, with what pins hold there.
+pub(crate) fn hold_at(motion: &mut Motion, model: &Model, state: &State) {
+    let Motion { positions, inverse_masses, .. } = motion;
+    positions.clone_from(&state.positions);
+    inverse_masses.clone_from(&model.inverse_masses);
+    for pinned in &model.pinned {
+        if model.pins[pinned.pin as usize].pose(state.time).is_some() {
+            inverse_masses[pinned.vertex as usize] = 0.0;
+        }
+    }
 }
 
 /// Looks at a model where it starts.
@@ -234,6 +267,17 @@ pub(crate) fn diverged(model: &Model, velocity: impl Fn(usize) -> Vec3<f64>, ste
 }
 
 impl Scheme for ExplicitScheme {
+    fn wanted_substeps(&mut self, context: &Context<'_>, motion: &mut Motion, state: &State, dt: f64) -> u32 {
+        hold_at(motion, context.model, state);
+        let mode = self.spectrum.measure(context, motion, dt);
+        let limit = if self.order == Order::Forward { mode.forward_limit() } else { mode.symplectic_limit() };
+        stable_substeps(dt, limit)
+    }
+
+    fn set_substeps(&mut self, substeps: u32) {
+        self.substeps = substeps;
+    }
+
     fn prepare(&mut self, context: &Context<'_>, motion: &Motion, step: f64) -> Result<(), StepError> {
         let mode: Mode = self.spectrum.measure(context, motion, step);
         self.limit = match self.order {

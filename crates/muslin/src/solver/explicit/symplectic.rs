@@ -22,10 +22,11 @@ use crate::contact::kinematics::Kinematics;
 use crate::math::{F32x4, Scalar};
 use crate::model::Cloth;
 use crate::parallel::{Shared, Worker};
-use crate::solver::explicit::diverged;
+use crate::solver::adaptive::Paced;
 use crate::solver::explicit::force_buffers;
 use crate::solver::explicit::force_buffers::{ForceBuffer, Rows, Vertices};
 use crate::solver::explicit::stability::Stability;
+use crate::solver::explicit::{diverged, hold_at, stable_substeps};
 use crate::solver::position_based::particle::{Moving, Particle};
 use crate::solver::position_based::substep::{Arrays, join, part};
 use crate::solver::position_based::vertices::Frame;
@@ -112,15 +113,22 @@ impl Symplectic {
 
     /// The longest stable step, in s, around the state.
     fn limit(&mut self, context: &Context<'_>, state: &State, step: f64) -> f64 {
-        let Motion { positions, inverse_masses, .. } = &mut self.motion;
-        positions.clone_from(&state.positions);
-        inverse_masses.clone_from(&context.model.inverse_masses);
-        for pinned in &context.model.pinned {
-            if context.model.pins[pinned.pin as usize].pose(state.time).is_some() {
-                inverse_masses[pinned.vertex as usize] = 0.0;
-            }
-        }
+        hold_at(&mut self.motion, context.model, state);
         self.spectrum.measure(context, &self.motion, step).symplectic_limit()
+    }
+}
+
+impl Paced for Symplectic {
+    fn set_substeps(&mut self, substeps: u32) {
+        if substeps != self.substeps {
+            self.substeps = substeps;
+            // In which substeps a term acts follows from their length.
+            self.pulls.clear();
+        }
+    }
+
+    fn wanted_substeps(&mut self, context: &Context<'_>, state: &State, dt: f64) -> u32 {
+        stable_substeps(dt, self.limit(context, state, dt))
     }
 }
 

@@ -44,6 +44,7 @@ use crate::contact::kinematics::Kinematics;
 use crate::math::Real;
 use crate::parallel::{Shared, Worker};
 use crate::parameter::Settings;
+use crate::solver::adaptive::Paced;
 use crate::solver::position_based::distance_limits::{DistanceLimits, Ends, LimitLists, SharedLimitLists};
 use crate::solver::position_based::length_constraints::LengthConstraints;
 use crate::solver::position_based::long_range::LongRange;
@@ -54,11 +55,17 @@ use crate::solver::position_based::substep::Arrays;
 use crate::solver::position_based::sweep::{Place, Sweep};
 use crate::solver::position_based::vertices::Frame;
 use crate::solver::vertex_stages::VertexStages;
-use crate::solver::{Context, Solver, Stage, StageTimes, StepError, StepReport, Stopwatch, Term};
+use crate::solver::{
+    Context, MOST_SUBSTEPS, Solver, Stage, StageTimes, StepError, StepReport, Stopwatch, Term, explicit, paced,
+};
 use crate::state::State;
 
 /// The law of one projection: how a solver moves the vertices of an element. One virtual call a sweep, none an element.
 pub(crate) trait ProjectionLaw<R: Real>: Send + Sync + 'static {
+    /// Whether the stiffness of the scene decides how far it moves.
+    const FOLLOWS_ENERGIES: bool;
+    /// Substeps of a frame at least, where the solver chooses them.
+    const FEWEST: u32;
     /// Numbers that the multiplier of one element takes to store.
     fn multiplier_parts(term: &(dyn Term + 'static)) -> usize;
     /// One sweep over the elements, colour by colour; ends with the team at a barrier.
@@ -80,15 +87,41 @@ pub(crate) struct PositionBased<R: Real, L> {
     limit_lists: LimitLists,
     /// Rounds that it took to hold the strain limit, at the end of the last frame.
     limit_rounds: usize,
+    /// Where the solver chooses its substeps, once there was a frame.
+    wanted_substeps: Option<u32>,
     law: PhantomData<L>,
 }
 
 /// A solver with a law, in the precision that the settings ask for.
 pub(crate) fn build<L: ProjectionLaw<f32> + ProjectionLaw<f64>>(settings: &Settings) -> Box<dyn Solver> {
-    let loop_settings = LoopSettings::read(settings);
-    match settings.choice("precision") {
-        Some("f64") => Box::new(PositionBased::<f64, L>::new(loop_settings)),
-        _ => Box::new(PositionBased::<f32, L>::new(loop_settings)),
+    paced(settings, <L as ProjectionLaw<f32>>::FOLLOWS_ENERGIES, |substeps| {
+        let loop_settings = LoopSettings { substeps, ..LoopSettings::read(settings) };
+        match settings.choice("precision") {
+            Some("f64") => Box::new(PositionBased::<f64, L>::new(loop_settings)),
+            _ => Box::new(PositionBased::<f32, L>::new(loop_settings)),
+        }
+    })
+}
+
+/// Over the longest step with which an explicit scheme is stable, at most, where the solver chooses: beyond that one sweep leaves more strain than the material would give.
+const BEYOND_STABLE: f64 = 4.0;
+
+impl<R: Bundled, L: ProjectionLaw<R>> Paced for PositionBased<R, L>
+where
+    dyn Term: Place<R>,
+{
+    fn set_substeps(&mut self, substeps: u32) {
+        self.settings.substeps = substeps;
+    }
+
+    fn wanted_substeps(&mut self, context: &Context<'_>, _: &State, dt: f64) -> u32 {
+        *self.wanted_substeps.get_or_insert_with(|| {
+            let is_rigid = context.model.cloths.iter().any(|cloth| cloth.stiffness.is_infinite());
+            let stable = explicit::undamped_step(context.model, context.terms, dt);
+            let stable = stable.filter(|_| L::FOLLOWS_ENERGIES && !is_rigid);
+            let needed = stable.map_or(0.0, |stable| (dt / (BEYOND_STABLE * stable)).ceil());
+            (needed.min(MOST_SUBSTEPS as f64) as u32).max(L::FEWEST)
+        })
     }
 }
 
@@ -133,13 +166,9 @@ where
             tether_offsets: Vec::new(),
             limit_lists: LimitLists::default(),
             limit_rounds: 0,
+            wanted_substeps: None,
             law: PhantomData,
         }
-    }
-
-    /// Changes how many substeps the next frame has.
-    pub(crate) fn set_substeps(&mut self, substeps: u32) {
-        self.settings.substeps = substeps;
     }
 
     /// Takes over what another one of the same settings has made of the same model.

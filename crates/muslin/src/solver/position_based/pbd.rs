@@ -32,7 +32,7 @@ use crate::solver::position_based;
 use crate::solver::position_based::ProjectionLaw;
 use crate::solver::position_based::particle::{Bundle, Bundled};
 use crate::solver::position_based::sweep::{Element, Measure, Sweep, Visit};
-use crate::solver::{Need, PRECISION, Precision, SolverKind, Term, iterations, substeps};
+use crate::solver::{Need, PRECISION, Precision, SUBSTEPS, SolverKind, Term, iterations};
 
 /// The scene's `pbd`.
 pub const KIND: SolverKind = SolverKind {
@@ -40,7 +40,7 @@ pub const KIND: SolverKind = SolverKind {
         name: "pbd",
         summary: "position-based dynamics: the classic, its stiffness k depends on the time step",
         source: "Müller, Heidelberger, Hennix, Ratcliff 2007, Position Based Dynamics",
-        parameters: &[substeps(10), iterations(2), PRECISION],
+        parameters: &[SUBSTEPS, iterations(2), PRECISION],
         one_of: &[],
     },
     build: position_based::build::<PbdLaw>,
@@ -62,7 +62,7 @@ pub const KIND: SolverKind = SolverKind {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pbd {
-    /// Time steps in a frame.
+    /// Time steps in a frame; 0 lets the solver choose them.
     pub substeps: u32,
     /// Sweeps over the constraints in a substep.
     pub iterations: u32,
@@ -79,6 +79,9 @@ impl<R: Real> ProjectionLaw<R> for PbdLaw
 where
     dyn Term: Project<R>,
 {
+    const FOLLOWS_ENERGIES: bool = false;
+    const FEWEST: u32 = 10;
+
     fn multiplier_parts(_term: &(dyn Term + 'static)) -> usize {
         0
     }

@@ -33,7 +33,7 @@ use crate::solver::position_based::ProjectionLaw;
 use crate::solver::position_based::particle::{Bundle, Bundled};
 use crate::solver::position_based::settings::{LONG_RANGE, MAX_STRAIN};
 use crate::solver::position_based::sweep::{Element, Measure, Sweep, Visit};
-use crate::solver::{Need, PRECISION, Precision, SolverKind, Term, iterations, substeps};
+use crate::solver::{Need, PRECISION, Precision, SUBSTEPS, SolverKind, Term, iterations};
 
 /// The scene's `xpbd`.
 pub const KIND: SolverKind = SolverKind {
@@ -41,7 +41,7 @@ pub const KIND: SolverKind = SolverKind {
         name: "xpbd",
         summary: "extended position-based dynamics with small steps: fast, stable, stiffness with a meaning",
         source: "Macklin, Müller, Chentanez 2016, XPBD; Macklin et al. 2019, Small Steps in Physics Simulation",
-        parameters: &[substeps(20), iterations(1), PRECISION, LONG_RANGE, MAX_STRAIN],
+        parameters: &[SUBSTEPS, iterations(1), PRECISION, LONG_RANGE, MAX_STRAIN],
         one_of: &[],
     },
     build: position_based::build::<XpbdLaw>,
@@ -63,7 +63,7 @@ pub const KIND: SolverKind = SolverKind {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Xpbd {
-    /// Time steps in a frame.
+    /// Time steps in a frame; 0 lets the solver choose them.
     pub substeps: u32,
     /// Sweeps over the constraints in a substep.
     pub iterations: u32,
@@ -84,6 +84,9 @@ impl<R: Real> ProjectionLaw<R> for XpbdLaw
 where
     dyn Term: Project<R>,
 {
+    const FOLLOWS_ENERGIES: bool = true;
+    const FEWEST: u32 = 20;
+
     fn multiplier_parts(term: &(dyn Term + 'static)) -> usize {
         Project::<R>::multiplier_parts(term)
     }

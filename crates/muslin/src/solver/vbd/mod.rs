@@ -62,8 +62,9 @@ use crate::solver::substep_loop::{Motion, Outcome, Scheme, Substep, SubstepLoop}
 use crate::solver::vbd::incident::{IncidentElements, Plan};
 use crate::solver::vbd::sweep_f32::{PIECE, Single, Surroundings, extrapolation};
 use crate::solver::{
-    Context, Instant, Need, PRECISION, Precision, SolverKind, StepError, Term, count, iterations, substeps,
+    Context, Instant, Need, PRECISION, Precision, SUBSTEPS, SolverKind, StepError, Term, count, iterations, paced,
 };
+use crate::state::State;
 use crate::topology::{Adjacency, Coloring, color_vertices};
 
 /// The scene's `vbd`.
@@ -72,10 +73,10 @@ pub const KIND: SolverKind = SolverKind {
         name: "vbd",
         summary: "vertex block descent: implicit Euler, one vertex at a time; no matrix, and it may be stopped early",
         source: "Chen, Liu, Yang, Yuksel 2024, Vertex Block Descent; Wang 2015 for the acceleration",
-        parameters: &[substeps(20), iterations(10), ACCELERATION, PRECISION],
+        parameters: &[SUBSTEPS, iterations(10), ACCELERATION, PRECISION],
         one_of: &[],
     },
-    build: |settings| Box::new(SubstepLoop::new(Descent::new(settings), count(settings, "substeps"))),
+    build: |settings| paced(settings, true, |substeps| Box::new(SubstepLoop::new(Descent::new(settings), substeps))),
     reads_k: false,
     reads_damping: true,
     needs: Need::Potentials,
@@ -94,7 +95,7 @@ pub const KIND: SolverKind = SolverKind {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Vbd {
-    /// Time steps in a frame.
+    /// Time steps in a frame; 0 lets the solver choose them.
     pub substeps: u32,
     /// Sweeps over the vertices in a substep.
     pub iterations: u32,
@@ -105,6 +106,9 @@ pub struct Vbd {
 }
 
 typed!(Vbd: SolverSettings, KIND, { substeps, iterations, acceleration, precision });
+
+/// Substeps of a frame at least, where the solver chooses them.
+const FEWEST: u32 = 20;
 
 const ACCELERATION: Parameter = Parameter {
     name: "acceleration",
@@ -431,6 +435,10 @@ fn solve(hessian: &Mat3, gradient: Vec3<f64>, floor: f64) -> Vec3<f64> {
 }
 
 impl Scheme for Descent {
+    fn wanted_substeps(&mut self, _: &Context<'_>, _: &mut Motion, _: &State, _: f64) -> u32 {
+        FEWEST
+    }
+
     fn each_body_work(&self, substep: &Substep<'_>, motion: &Motion, visit: &mut dyn FnMut(usize, f64)) {
         let penalty_contacts = substep.penalty_contacts(false);
         for i in (0..motion.positions.len()).filter(|i| motion.inverse_masses[*i] > 0.0) {

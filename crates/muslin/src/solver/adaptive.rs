@@ -1,0 +1,232 @@
+//! Substeps chosen by the solver, where a scene gives none: from the mesh, the material, the speeds, and the energy that the last frames have made up.
+//!
+//! ```text
+//! n ≥ wanted             what the solver knows: stability of its elements, or a number of its own
+//! n ≥ v Δt/(REACH ℓ)     where something can touch: v the largest speed, ℓ a usual edge
+//! ```
+//!
+//! A frame whose energy rises by more than GAIN of the energy scale above the work done in it is computed again with twice the substeps, while that helps: too few substeps show as energy from
+//! nowhere (decision 046), whatever the reason. The next frames begin with what this one needed, and with fewer once some frames in a row made up next to nothing.
+//!
+//! The energy scale is the most that the run has had in motion and in strain so far, or was given in a frame. `pbd` and `shape_matching` do not follow the energies: for them only the two bounds hold.
+//!
+//! n is carried in the memory of the state, so a resumed run has the same bits. A scheme that looks back two steps starts anew where n changes, since its steps must be equal.
+
+use crate::model::Model;
+use crate::solver::auto::largest_strain;
+use crate::solver::{Context, MOST_SUBSTEPS, Solver, StepError, StepReport, elastic_energy};
+use crate::state::{Pace, SolverMemory, State, Work};
+
+/// EnergySum from nowhere in a frame, as a part of the energy scale, beyond which it is computed again.
+const GAIN: f64 = 1e-3;
+
+/// A frame computed again has to bring the gain below this part of what it was.
+const HELPS: f64 = 0.7;
+
+/// How often a frame is computed again at most, each time with twice the substeps.
+const MOST_ATTEMPTS: u32 = 3;
+
+/// Frames in which none is computed again after that was in vain.
+const PATIENCE: u32 = 10;
+
+/// Frames in a row that are far better than they have to be, after which n falls by an eighth.
+const CALM: u32 = 12;
+const CALM_BELOW: f64 = 0.5;
+
+/// Edges by which a vertex may move in a substep where something can touch.
+const REACH: f64 = 0.5;
+
+/// Over what the two bounds ask for at most.
+const MOST_GROWTH: u32 = 16;
+
+/// What a solver is told and asked to choose its substeps.
+pub(crate) trait Paced: Solver {
+    /// Substeps of the next frame.
+    fn set_substeps(&mut self, substeps: u32);
+
+    /// How many it wants for a frame of `dt` seconds from a state, from what it knows of itself.
+    fn wanted_substeps(&mut self, context: &Context<'_>, state: &State, dt: f64) -> u32;
+}
+
+/// A solver that chooses its substeps.
+pub(crate) struct Adaptive {
+    inner: Box<dyn Paced>,
+    /// Whether the energies of the scene say something about it.
+    follows_energies: bool,
+    /// The strain that a frame is computed again for, where there is such a limit.
+    max_strain: Option<f64>,
+    /// Where the frame began, and the best that was made of it.
+    before: State,
+    good: State,
+    /// A usual edge, in m, and whether something can touch.
+    edge: Option<(f64, bool)>,
+}
+
+impl Adaptive {
+    pub(crate) fn new(inner: Box<dyn Paced>, follows_energies: bool) -> Self {
+        let empty = State {
+            positions: Vec::new(),
+            velocities: Vec::new(),
+            time: 0.0,
+            memory: SolverMemory::Nothing,
+            work: Work::default(),
+        };
+        Self { inner, follows_energies, max_strain: None, before: empty.clone(), good: empty, edge: None }
+    }
+
+    /// The same, for which a strain beyond a limit counts as energy from nowhere does.
+    pub(crate) fn within_strain(inner: Box<dyn Paced>, max_strain: f64) -> Self {
+        Self { max_strain: Some(max_strain), ..Self::new(inner, true) }
+    }
+
+    /// How bad a frame is: at most 1 is good enough.
+    fn badness(&self, context: &Context<'_>, state: &State, gain: f64) -> f64 {
+        let strain = self.max_strain.map_or(0.0, |limit| largest_strain(context, &state.positions) / limit);
+        strain.max(gain / GAIN)
+    }
+
+    /// The fewest substeps of a frame from a state.
+    fn fewest(&mut self, context: &Context<'_>, state: &State, dt: f64) -> u32 {
+        let wanted = self.inner.wanted_substeps(context, state, dt);
+        let (edge, can_touch) = *self.edge.get_or_insert_with(|| (usual_edge(context.model), can_touch(context.model)));
+        let speed = state.velocities.iter().map(|v| v.norm_squared()).fold(0.0, f64::max).sqrt();
+        // A fall from rest is fast at its end.
+        let reached = speed + context.model.gravity.norm() * dt;
+        let followed = if can_touch { (reached * dt / (REACH * edge)).ceil() } else { 1.0 };
+        wanted.max(followed.min(MOST_SUBSTEPS as f64) as u32).clamp(1, MOST_SUBSTEPS as u32)
+    }
+}
+
+impl Solver for Adaptive {
+    fn unsolved(&self) -> Option<f64> {
+        self.inner.unsolved()
+    }
+
+    fn advance(&mut self, context: &Context<'_>, state: &mut State, dt: f64) -> Result<StepReport, StepError> {
+        let fewest = self.fewest(context, state, dt);
+        let mut pace = state.memory.pace().unwrap_or(Pace { substeps: fewest, ..Pace::default() });
+        let most = fewest.saturating_mul(MOST_GROWTH).min(MOST_SUBSTEPS as u32);
+        let mut substeps = pace.substeps.clamp(fewest, most);
+        self.before.copy_from(state);
+        let start = self.energy(context, state);
+        let (mut best, mut attempts): (Option<(StepReport, f64)>, _) = (None, 0);
+        let mut sum = StepReport::default();
+        let (report, badness) = loop {
+            state.copy_from(&self.before);
+            state.memory.unwrap_pace(substeps);
+            self.inner.set_substeps(substeps);
+            let may_repeat = attempts < MOST_ATTEMPTS && substeps < most;
+            let report = match (self.inner.advance(context, state, dt), best) {
+                (Ok(report), _) => report,
+                // More of them may do; what is in the way of all of them says so in the end.
+                (Err(_), None) if may_repeat => {
+                    (attempts, substeps) = (attempts + 1, (2 * substeps).min(most));
+                    continue;
+                }
+                (Err(error), None) => {
+                    state.copy_from(&self.before);
+                    return Err(error);
+                }
+                (Err(_), Some(best)) => {
+                    state.copy_from(&self.good);
+                    break best;
+                }
+            };
+            sum.stages += report.stages;
+            sum.iterations = sum.iterations.saturating_add(report.iterations);
+            let end = self.energy(context, state);
+            pace.scale = pace.scale.max(end.stirred).max(start.stirred).max(report.work.size());
+            let work = report.work.total();
+            let made_up = if work.is_finite() { end.total - start.total - work } else { 0.0 };
+            let gain = if pace.scale > 0.0 { made_up / pace.scale } else { 0.0 };
+            let badness = self.badness(context, state, gain);
+            let is_in_vain = best.is_some_and(|(_, before)| badness > HELPS * before);
+            if is_in_vain {
+                pace.patience = PATIENCE;
+            }
+            if badness <= 1.0 || is_in_vain || pace.patience > 0 || !may_repeat {
+                break (report, badness);
+            }
+            self.good.copy_from(state);
+            best = Some((report, badness));
+            (attempts, substeps) = (attempts + 1, (2 * substeps).min(most));
+        };
+        pace.settle(report.substeps, badness, fewest);
+        state.memory.wrap_pace(pace, report.substeps);
+        Ok(StepReport { stages: sum.stages, iterations: sum.iterations, ..report })
+    }
+}
+
+impl Adaptive {
+    fn energy(&self, context: &Context<'_>, state: &State) -> EnergySum {
+        if self.follows_energies { EnergySum::of(context, state) } else { EnergySum::default() }
+    }
+}
+
+/// The energies of a state, in J.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct EnergySum {
+    total: f64,
+    /// In motion and in strain.
+    stirred: f64,
+}
+
+impl EnergySum {
+    /// Measures them.
+    pub(crate) fn of(context: &Context<'_>, state: &State) -> Self {
+        let model = context.model;
+        let elastic = elastic_energy(model, context.terms, &state.positions);
+        let (mut kinetic, mut height) = (0.0, 0.0);
+        for ((x, v), mass) in state.positions.iter().zip(&state.velocities).zip(&model.masses) {
+            kinetic += 0.5 * mass * v.norm_squared();
+            height -= mass * model.gravity.dot(*x);
+        }
+        Self { total: kinetic + elastic + height, stirred: kinetic + elastic }
+    }
+
+    /// Whether a frame from here to `end`, in which so much work was done, has made up more than it may.
+    pub(crate) fn is_made_up(&self, end: &Self, work: Work) -> bool {
+        end.total - self.total - work.total() > GAIN * self.stirred.max(end.stirred).max(work.size())
+    }
+}
+
+impl Pace {
+    /// Takes over how a frame went that was accepted with so many substeps.
+    fn settle(&mut self, substeps: u32, badness: f64, fewest: u32) {
+        self.substeps = substeps;
+        self.calm = if badness <= CALM_BELOW { self.calm + 1 } else { 0 };
+        self.patience = self.patience.saturating_sub(1);
+        if self.calm >= CALM {
+            self.calm = 0;
+            self.substeps = (substeps - substeps / 8).max(fewest);
+        }
+    }
+}
+
+/// The edge in the middle, in m.
+fn usual_edge(model: &Model) -> f64 {
+    let mut lengths: Vec<f64> = model.edges.iter().map(|(_, length)| *length).collect();
+    let middle = lengths.len() / 2;
+    if lengths.is_empty() { 1.0 } else { *lengths.select_nth_unstable_by(middle, f64::total_cmp).1 }
+}
+
+/// Whether cloth can touch anything.
+fn can_touch(model: &Model) -> bool {
+    model.self_contact.is_some() || !model.bodies.is_empty() || !model.colliders.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn substeps_fall_after_some_calm_frames_but_not_below_the_fewest() {
+        let mut pace = Pace { substeps: 80, ..Pace::default() };
+        (0..CALM).for_each(|_| pace.settle(80, -0.1, 20));
+        assert_eq!(pace.substeps, 70);
+        (0..CALM).for_each(|_| pace.settle(22, 0.0, 21));
+        assert_eq!(pace.substeps, 21);
+        (0..CALM).for_each(|_| pace.settle(80, 0.9, 20));
+        assert_eq!(pace.substeps, 80, "no calm");
+    }
+}
