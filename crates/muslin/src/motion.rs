@@ -45,6 +45,54 @@ impl Lead {
     }
 }
 
+/// How a body goes from one pose to another: on in a straight line, and about an axis at a constant rate.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Travel {
+    /// A point of the axis at the start, in m.
+    center: Vec3<f64>,
+    /// How far that point goes, in m.
+    shift: Vec3<f64>,
+    /// A unit vector.
+    axis: Vec3<f64>,
+    /// In rad.
+    turn: f64,
+}
+
+impl Travel {
+    /// The angle of the turn, in rad.
+    pub(crate) fn turn(&self) -> f64 {
+        self.turn
+    }
+
+    /// A pose at the start, turned by an angle, in rad, about where the axis is then.
+    pub(crate) fn turned(&self, pose: &Pose, angle: f64) -> Pose {
+        let rotation = Mat3::about(self.axis, angle);
+        let rows = rotation.times(&Mat3(pose.rows.map(Vec3::to_array))).0.map(Vec3::from);
+        Pose { rows, shift: self.center + rotation.apply(pose.shift - self.center) }
+    }
+
+    /// Where a point that goes with the body was at the start, if it is at `p` after a part of the way.
+    pub(crate) fn undo(&self, p: Vec3<f64>, part: f64) -> Vec3<f64> {
+        let arm = p - self.center - self.shift * part;
+        let arm = if self.turn == 0.0 { arm } else { Mat3::about(self.axis, -part * self.turn).apply(arm) };
+        self.center + arm
+    }
+
+    /// The square of how far a point that goes straight from `start` to `end` goes at most as the body sees it, in m².
+    ///
+    /// y = Rᵀ(p − c), so ‖y′‖ = ‖p′ − c′ − θ a × (p − c)‖: the norm of what is linear in time, greatest at one of the ends.
+    #[inline]
+    pub(crate) fn longest_squared(&self, start: Vec3<f64>, end: Vec3<f64>) -> f64 {
+        let way = end - start - self.shift;
+        if self.turn == 0.0 {
+            return way.norm_squared();
+        }
+        let speed = |arm: Vec3<f64>| (way - self.axis.cross(arm) * self.turn).norm_squared();
+        let [first, last] = [speed(start - self.center), speed(end - self.center - self.shift)];
+        if last > first { last } else { first }
+    }
+}
+
 /// A rigid placement: x ↦ R x + t.
 ///
 /// ```
@@ -84,13 +132,30 @@ impl Motion {
     ///
     /// Before the first waypoint and after the last it stands still.
     pub fn pose(&self, time: f64) -> Pose {
-        let (mut offset, turn) = self.at(time);
-        if let Some(lead) = &self.lead {
-            offset += lead.at(time);
-        }
+        let (offset, turn) = self.placement(time);
         let rotation = Mat3::about(self.axis, turn.to_radians());
         let shift = self.center + offset - rotation.apply(self.center);
         Pose { rows: rotation.0.map(Vec3::from), shift }
+    }
+
+    /// How it goes from where it is at one time to where it is at another, in s.
+    pub(crate) fn travel(&self, from: f64, to: f64) -> Travel {
+        let ((offset, turn), (next_offset, next_turn)) = (self.placement(from), self.placement(to));
+        Travel {
+            center: self.center + offset,
+            shift: next_offset - offset,
+            axis: self.axis,
+            turn: (next_turn - turn).to_radians(),
+        }
+    }
+
+    /// Displacement, in m, and turn, in degrees, at `time`, in s.
+    fn placement(&self, time: f64) -> (Vec3<f64>, f64) {
+        let (offset, turn) = self.at(time);
+        match &self.lead {
+            Some(lead) => (offset + lead.at(time), turn),
+            None => (offset, turn),
+        }
     }
 
     fn at(&self, time: f64) -> (Vec3<f64>, f64) {
@@ -151,6 +216,11 @@ impl Pose {
     pub fn turn(&self, d: Vec3<f64>) -> Vec3<f64> {
         Vec3::new(self.rows[0].dot(d), self.rows[1].dot(d), self.rows[2].dot(d))
     }
+
+    /// A direction of now, in the initial state.
+    pub(crate) fn turn_back(&self, d: Vec3<f64>) -> Vec3<f64> {
+        self.rows[0] * d.x + self.rows[1] * d.y + self.rows[2] * d.z
+    }
 }
 
 #[cfg(test)]
@@ -199,6 +269,21 @@ mod tests {
         }
         motion.lead(Some(Lead { times: [1.0, 1.0], offsets: [start, end] }));
         assert_eq!((motion.pose(0.5).apply(point).z, motion.pose(1.5).apply(point).z), (1.0, 3.0), "at once");
+    }
+
+    #[test]
+    fn a_travel_leads_from_pose_to_pose_no_faster_than_it_says() {
+        let motion = Motion::new(&path(Ease::Smooth), Vec3::ZERO);
+        let (from, to) = (1.2, 1.7);
+        let (travel, before, after) = (motion.travel(from, to), motion.pose(from), motion.pose(to));
+        let (start, end) = (Vec3::new(0.3, -0.2, 0.9), Vec3::new(-0.4, 0.8, 0.5));
+        assert!((travel.undo(start, 0.0) - start).norm() < 1e-15);
+        assert!((travel.undo(end, 1.0) - before.apply(after.undo(end))).norm() < 1e-14);
+        let at = |part: f64| travel.undo(start + (end - start) * part, part);
+        let longest = travel.longest_squared(start, end).sqrt();
+        let fastest = (0..1000).map(|k| (at(f64::from(k + 1) * 1e-3) - at(f64::from(k) * 1e-3)).norm() * 1e3);
+        let fastest = fastest.fold(0.0, f64::max);
+        assert!(fastest <= longest && fastest > 0.99 * longest, "{fastest} and {longest}");
     }
 
     #[test]

@@ -1,10 +1,14 @@
 //! Kinematics: where pins and colliders are in each substep of a frame.
 
-use crate::contact::collider::Solid;
+use std::f64::consts::{FRAC_PI_2, PI};
+
+use crate::contact::advancement::{EntryPoint, RelativePath};
+use crate::contact::collider::{Collider, Solid};
 use crate::contact::response::penalty::Touch;
 use crate::math::Vec3;
 use crate::model::Model;
-use crate::motion::Pose;
+use crate::motion::{Motion, Pose, Travel};
+use crate::shape::Probe;
 
 /// How fast cloth that begins inside a body leaves it, in m/s: slow enough to look like being pushed.
 pub(crate) const LIFT_SPEED: f64 = 0.5;
@@ -36,22 +40,16 @@ impl Kinematics {
             let (from, to) = (at(substep), at(substep + 1));
             self.ends.push(to);
             self.pin_poses.extend(model.pins.iter().map(|pin| pin.pose(to)));
-            self.obstacles.extend(model.colliders.iter().map(|collider| {
-                let (before, after) = (collider.motion.pose(from), collider.motion.pose(to));
-                ColliderOverSubstep {
-                    before: collider.solid.posed(&before),
-                    after: collider.solid.posed(&after),
-                    motion: collider.moves.then_some((before, after)),
-                    friction: collider.friction,
-                    is_fine: collider.is_fine,
-                }
-            }));
+            let over_substep = |collider: &Collider| ColliderOverSubstep::new(collider, from, to);
+            self.obstacles.extend(model.colliders.iter().map(over_substep));
         }
         self.sways.clear();
-        for collider in 0..self.colliders {
-            let all = || self.obstacles.iter().skip(collider).step_by(self.colliders);
+        for (index, collider) in model.colliders.iter().enumerate() {
+            let all = || self.obstacles.iter().skip(index).step_by(self.colliders);
             let farthest = |first: &ColliderOverSubstep| {
-                all().map(|o| first.before.largest_displacement(&o.after)).fold(0.0, f64::max)
+                all()
+                    .map(|o| first.before.largest_displacement(&o.after) + o.bulge(&collider.solid))
+                    .fold(0.0, f64::max)
             };
             self.sways.push(all().next().map_or(0.0, farthest));
         }
@@ -93,14 +91,56 @@ impl Kinematics {
 pub(crate) struct ColliderOverSubstep {
     before: Solid,
     pub(crate) after: Solid,
-    /// Start and end pose, where it moves.
-    motion: Option<(Pose, Pose)>,
+    /// Where it moves.
+    motion: Option<MotionOverSubstep>,
     friction: f64,
     pub(crate) is_fine: bool,
 }
 
+/// How a collider moves in a substep.
+#[derive(Clone, Copy)]
+struct MotionOverSubstep {
+    before: Pose,
+    after: Pose,
+    /// From the one to the other.
+    travel: Travel,
+}
+
+impl MotionOverSubstep {
+    fn new(motion: &Motion, from: f64, to: f64) -> Self {
+        Self { before: motion.pose(from), after: motion.pose(to), travel: motion.travel(from, to) }
+    }
+}
+
 impl ColliderOverSubstep {
+    /// From one time to another, in s.
+    fn new(collider: &Collider, from: f64, to: f64) -> Self {
+        let motion = MotionOverSubstep::new(&collider.motion, from, to);
+        Self {
+            before: collider.solid.posed(&motion.before),
+            after: collider.solid.posed(&motion.after),
+            motion: collider.moves.then_some(motion),
+            friction: collider.friction,
+            is_fine: collider.is_fine,
+        }
+    }
+
+    /// How far a point of the body gets at most in the substep from the chord of its way, in m; `solid` is the body in its initial place.
+    ///
+    /// On an arc of an angle θ up to a quarter of a turn that is tan(θ/4)/2 of the chord, and on any arc no more than the diameter.
+    fn bulge(&self, solid: &Solid) -> f64 {
+        let Some(MotionOverSubstep { before, travel, .. }) = &self.motion else { return 0.0 };
+        let turn = travel.turn().abs();
+        if turn == 0.0 {
+            return 0.0;
+        }
+        let chord = |turn: f64| solid.posed(before).largest_displacement(&solid.posed(&travel.turned(before, turn)));
+        if turn <= FRAC_PI_2 { 0.5 * libm::tan(0.25 * turn) * chord(turn) } else { chord(PI) }
+    }
+
     /// What a point that came from `previous` touches, if it does, in a substep of `step` seconds.
+    ///
+    /// That is the surface which is nearest at the end, unless the way there has entered the body through another one.
     #[inline]
     pub(crate) fn touch(
         &self,
@@ -109,16 +149,92 @@ impl ColliderOverSubstep {
         thickness: f64,
         step: f64,
     ) -> Option<Touch> {
-        let probe = self.after.probe_within(x, thickness)?;
+        let previous = previous();
+        let path = self.path(previous, x);
+        // Nothing farther than the way is long can have been passed.
+        let is_short = path.longest_squared <= thickness * thickness;
+        let probe = self.after.probe_within(x, if is_short { thickness } else { path.longest() })?;
+        let previous_distance = self.before.probe(previous).distance;
+        if !path.is_too_short(previous_distance, probe.distance)
+            && let Some(entry) = self.entry(&path, (previous_distance, &probe), thickness)
+        {
+            return Some(self.touch_at(&entry, x, previous_distance, thickness, step));
+        }
         let gap = probe.distance - thickness;
         (gap < 0.0).then(|| Touch {
             gap,
-            previous_gap: self.before.probe(previous()).distance - thickness,
+            previous_gap: previous_distance - thickness,
             normal: probe.normal,
             surface_step: self.surface_step(x),
             friction: self.friction,
             lift_limit: LIFT_SPEED * step,
+            is_entry: false,
         })
+    }
+
+    /// What a point that came from `previous` has passed through, if it has: a [`touch`](Self::touch) that the end alone would not show.
+    #[inline]
+    pub(crate) fn crossing(&self, x: Vec3<f64>, previous: Vec3<f64>, thickness: f64, step: f64) -> Option<Touch> {
+        let path = self.path(previous, x);
+        let probe = self.after.probe_within(x, path.longest())?;
+        let previous_distance = self.before.probe(previous).distance;
+        if path.is_too_short(previous_distance, probe.distance) {
+            return None;
+        }
+        let entry = self.entry(&path, (previous_distance, &probe), thickness)?;
+        Some(self.touch_at(&entry, x, previous_distance, thickness, step))
+    }
+
+    /// Where a point stops that goes from `previous` to `x` and feels nothing of the body until it enters, in m; `None` if it does not.
+    pub(crate) fn stop(&self, x: Vec3<f64>, previous: Vec3<f64>, thickness: f64) -> Option<Vec3<f64>> {
+        let path = self.path(previous, x);
+        let distances = (self.before.probe(previous).distance, &self.after.probe(x));
+        let entry = self.entry(&path, distances, thickness)?;
+        let surface = self.motion.map_or(entry.surface, |motion| motion.after.apply(motion.before.undo(entry.surface)));
+        Some(surface + self.normal_after(&entry) * thickness)
+    }
+
+    /// How far a point goes at most in the substep, as the body sees it, in m; its square.
+    #[inline]
+    pub(crate) fn longest_squared(&self, x: Vec3<f64>, previous: Vec3<f64>) -> f64 {
+        self.path(previous, x).longest_squared
+    }
+
+    /// The body where the substep begins.
+    #[cfg(test)]
+    pub(crate) fn start(&self) -> &Solid {
+        &self.before
+    }
+
+    /// The way of a point, as the body sees it.
+    #[inline]
+    pub(crate) fn path(&self, previous: Vec3<f64>, x: Vec3<f64>) -> RelativePath<'_> {
+        RelativePath::new(previous, x, self.motion.as_ref().map(|motion| &motion.travel))
+    }
+
+    /// Where a way has entered the body, unless its end shows that as well; with the distance at its start, and the end.
+    fn entry(&self, path: &RelativePath<'_>, (start, end): (f64, &Probe), thickness: f64) -> Option<EntryPoint> {
+        let entry = path.entry(&self.before, thickness)?;
+        (!entry.is_shown_by(end, self.normal_after(&entry), start)).then_some(entry)
+    }
+
+    fn touch_at(&self, entry: &EntryPoint, x: Vec3<f64>, previous_distance: f64, thickness: f64, step: f64) -> Touch {
+        let normal = self.normal_after(entry);
+        Touch {
+            gap: entry.distance - thickness,
+            previous_gap: previous_distance - thickness,
+            normal,
+            // Where the point will be, which may be far from where it is.
+            surface_step: self.surface_step(x - normal * (entry.distance - thickness)),
+            friction: self.friction,
+            lift_limit: LIFT_SPEED * step,
+            is_entry: true,
+        }
+    }
+
+    /// The normal of an entry at the end of the substep.
+    fn normal_after(&self, entry: &EntryPoint) -> Vec3<f64> {
+        self.motion.map_or(entry.normal, |motion| motion.after.turn(motion.before.turn_back(entry.normal)))
     }
 
     /// The body beside a point as a touch of no depth, wherever the point is.
@@ -130,6 +246,7 @@ impl ColliderOverSubstep {
             surface_step: self.surface_step(x),
             friction: self.friction,
             lift_limit: LIFT_SPEED * step,
+            is_entry: false,
         }
     }
 
@@ -140,7 +257,7 @@ impl ColliderOverSubstep {
 
     /// How far the body's point at `x` came in the substep.
     pub(crate) fn surface_step(&self, x: Vec3<f64>) -> Vec3<f64> {
-        self.motion.map_or(Vec3::ZERO, |(before, after)| x - before.apply(after.undo(x)))
+        self.motion.map_or(Vec3::ZERO, |MotionOverSubstep { before, after, .. }| x - before.apply(after.undo(x)))
     }
 }
 

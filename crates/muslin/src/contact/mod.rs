@@ -5,7 +5,8 @@
 //!
 //! **Analytic colliders** have a signed distance, so each vertex is on its own:
 //!
-//! 1. *Measure.* [`ColliderOverSubstep::touch`](kinematics::ColliderOverSubstep::touch) asks the distance at xⁿ and at x.
+//! 1. *Measure.* [`ColliderOverSubstep::touch`](kinematics::ColliderOverSubstep::touch) asks the distance at xⁿ and at x, and where these do not rule it out, whether the way
+//!    between them enters the body: [`RelativePath::entry`](advancement::RelativePath::entry).
 //! 2. *Respond.* [`penalty::project`](response::penalty::project) moves the vertex out along the normal, with Coulomb friction. Solvers that minimise see
 //!    [`PenaltyContacts`](response::penalty_contacts::PenaltyContacts) while they iterate, and the projection takes what depth is left.
 //!
@@ -22,6 +23,7 @@
 //! | [`pair`] | a pair has no vertex in common |
 //! | [`geometry`] | distances and intersections, each with its rounding |
 //! | [`collider`], [`kinematics`] | shapes and meshes; where they are in each substep |
+//! | [`advancement`] | no vertex and no midpoint of an edge crosses an analytic collider unnoticed, however fast either moves |
 //! | [`broad_phase`] | no pair within the asked distance is missed, whatever the age of its lists |
 //! | [`narrow_phase`] | normals and weights, fixed for the substep |
 //! | [`response`] | momentum of a pair is kept; friction is at most μ times the normal force |
@@ -31,6 +33,7 @@
 //! | [`inspect`] | near pairs and cuts of a finished frame, for the report |
 #![allow(rustdoc::private_intra_doc_links, reason = "the page leads readers of the code to the functions")]
 
+pub(crate) mod advancement;
 pub(crate) mod broad_phase;
 pub(crate) mod certificate;
 pub(crate) mod collider;

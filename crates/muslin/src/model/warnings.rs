@@ -7,7 +7,9 @@ use crate::energy::Site;
 use crate::energy::bend::{buckling, dihedral};
 use crate::energy::stretch::neo_hookean;
 use crate::force::Wind;
+use crate::mesh::Bounds;
 use crate::model::Model;
+use crate::shape::Shape;
 use crate::topology::Hinge;
 
 impl Model {
@@ -31,6 +33,40 @@ impl Model {
             }
         }
     }
+}
+
+/// A body of a smaller radius than this part of an edge passes between the vertices and the midpoints of the edges of a triangle: half the circumradius of an equilateral one.
+const BETWEEN: f64 = 0.29;
+
+impl Model {
+    /// Cloth meets a body at its vertices and the midpoints of its edges: one that is thinner than they are apart can come through a triangle.
+    pub(crate) fn warn_of_thin_colliders(&self, problems: &mut Problems) {
+        let longest = self.edges.iter().map(|&(_, rest)| rest).fold(0.0, f64::max);
+        for collider in &self.colliders {
+            let radius = thinnest_radius(&*collider.shape);
+            if radius < BETWEEN * longest {
+                problems.warning(
+                    format!("collider[{}]", collider.index),
+                    format!(
+                        "is thin, {radius:.3} m from its middle, beside a cloth whose edges are up to {longest:.3} m long: \
+                         it can come through a triangle; use a finer cloth, or a mesh as collider"
+                    ),
+                );
+            }
+        }
+    }
+}
+
+/// The radius of the thinnest part of a body, or of a bar that it is as thick as, in m.
+fn thinnest_radius(shape: &dyn Shape) -> f64 {
+    let radius = shape.smallest_radius();
+    if radius > 0.0 {
+        return radius;
+    }
+    let Bounds { min, max } = shape.bounds();
+    let mut extents: [f64; 3] = std::array::from_fn(|axis| max[axis] - min[axis]);
+    extents.sort_unstable_by(f64::total_cmp);
+    0.5 * extents[1]
 }
 
 /// A vertex obeys the first pin that names it.

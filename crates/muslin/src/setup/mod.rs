@@ -95,5 +95,6 @@ fn build(
     model.add_bodies(bodies);
     model.find_contact_edges();
     model.warn_of_starts_inside(problems);
+    model.warn_of_thin_colliders(problems);
     Some((model, terms))
 }

@@ -49,8 +49,8 @@ pub use tessellation::{ProfilePoint, Tessellation};
 /// A solid that cloth touches, in its own initial place: the path of its collider moves it.
 ///
 /// The distance must be *no more* than the true one to the surface, and must not change faster than the point moves
-/// (‖∇d‖ ≤ 1): vertices that are farther away than they can go in a frame are not looked at. Near the surface, where cloth
-/// rests, it should be exact.
+/// (‖∇d‖ ≤ 1): vertices that are farther away than they can go in a frame are not looked at, and the way of one that goes far is followed in steps as long
+/// as the distance. Near the surface, where cloth rests, it should be exact.
 ///
 /// ```
 /// use muslin::contact::Torus;

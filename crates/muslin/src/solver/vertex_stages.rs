@@ -14,6 +14,7 @@ use std::ops::Range;
 use crate::contact::kinematics::ColliderOverSubstep;
 use crate::contact::resolve::ContactResolution;
 use crate::contact::response::penalty;
+use crate::contact::response::penalty::Touch;
 use crate::force::{Push, Wind};
 use crate::math::{Real, Vec3};
 use crate::model::{Cloth, Model, Pinned};
@@ -21,6 +22,9 @@ use crate::motion::Pose;
 use crate::parallel::{Shared, Worker};
 use crate::solver::ledger::Books;
 use crate::solver::{Context, Particle, StepError};
+
+/// How often a point is moved out of colliders that it enters again and again.
+const RESPONSES: usize = 4;
 
 /// Vertices that a team shares during a substep, however they are stored.
 pub(crate) trait VertexStore<R: Real>: Copy {
@@ -245,6 +249,7 @@ impl<'a, R: Real> VertexStages<'a, R> {
         if vertices.inverse_mass(vertex) == R::ZERO {
             return;
         }
+        let mut has_moved = false;
         for (k, collider) in colliders.iter().enumerate() {
             if vertices.is_clear(vertex, k, colliders.len()) {
                 continue;
@@ -253,6 +258,30 @@ impl<'a, R: Real> VertexStages<'a, R> {
             if let Some(by) = self.touch(x, || vertices.previous(vertex), collider) {
                 vertices.displace(vertex, &by);
                 vertices.books().add_body(vertex, by.change(), by.surface_step);
+                has_moved = true;
+            }
+        }
+        if has_moved && colliders.len() > 1 {
+            self.keep_from_crossing(vertex, vertices, colliders);
+        }
+    }
+
+    /// Takes back what one collider has pushed through another: a few times, for there may be no room.
+    fn keep_from_crossing(&self, vertex: usize, vertices: &impl VertexStore<R>, colliders: &[ColliderOverSubstep]) {
+        for _ in 0..RESPONSES {
+            let mut has_moved = false;
+            for (k, collider) in colliders.iter().enumerate() {
+                if vertices.is_clear(vertex, k, colliders.len()) {
+                    continue;
+                }
+                if let Some(by) = self.crossing(vertices.position(vertex), vertices.previous(vertex), collider) {
+                    vertices.displace(vertex, &by);
+                    vertices.books().add_body(vertex, by.change(), by.surface_step);
+                    has_moved = true;
+                }
+            }
+            if !has_moved {
+                break;
             }
         }
     }
@@ -265,9 +294,37 @@ impl<'a, R: Real> VertexStages<'a, R> {
         collider: &ColliderOverSubstep,
     ) -> Option<ContactMove> {
         let touch = collider.touch(x, &previous, self.thickness, self.step.to_f64())?;
-        let previous = previous();
-        let (moved, lifted) = penalty::project(&touch, x, previous);
-        Some(ContactMove { x: [x, moved], previous: [previous, lifted], surface_step: touch.surface_step })
+        Some(self.respond(touch, x, previous(), collider))
+    }
+
+    /// The same where it has passed through the collider, and only there.
+    pub(crate) fn crossing(
+        &self,
+        x: Vec3<f64>,
+        previous: Vec3<f64>,
+        collider: &ColliderOverSubstep,
+    ) -> Option<ContactMove> {
+        let touch = collider.crossing(x, previous, self.thickness, self.step.to_f64())?;
+        Some(self.respond(touch, x, previous, collider))
+    }
+
+    /// The projection of a touch. Where a point has entered, its way along the surface may enter again, as in the hole of a torus; what does not come
+    /// to an end stops where it entered.
+    fn respond(&self, touch: Touch, x: Vec3<f64>, previous: Vec3<f64>, collider: &ColliderOverSubstep) -> ContactMove {
+        let (mut moved, mut lifted) = penalty::project(&touch, x, previous);
+        // A point that began inside is lifted, and stays inside for a while.
+        let began_outside = touch.previous_gap > -self.thickness;
+        let mut rest = if touch.is_entry && began_outside { RESPONSES } else { 0 };
+        while rest > 0
+            && let Some(touch) = collider.crossing(moved, previous, self.thickness, self.step.to_f64())
+        {
+            rest -= 1;
+            (moved, lifted) = match collider.stop(moved, previous, self.thickness) {
+                Some(stopped) if rest == 0 => (stopped, previous),
+                _ => penalty::project(&touch, moved, previous),
+            };
+        }
+        ContactMove { x: [x, moved], previous: [previous, lifted], surface_step: touch.surface_step }
     }
 
     /// Books the work of a substep at its end: after a barrier, where there is something to book, and before another one.

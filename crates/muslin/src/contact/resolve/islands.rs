@@ -3,6 +3,8 @@
 //! So islands can be pushed apart at the same time, each by one thread from its first sweep to its last, and nobody has to wait for anybody.
 //! Within an island contacts are taken one after the other as they were found, and none sees another island: the bits do not depend on who does what.
 
+use crate::contact::advancement::RelativePath;
+use crate::contact::collider::Solid;
 use crate::contact::context::ContactContext;
 use crate::contact::kinematics::ColliderOverSubstep;
 use crate::contact::response::pair::PairContact;
@@ -272,30 +274,41 @@ impl Islands {
     }
 }
 
-/// Vertices in contact with cloth that lie on bodies as well: each with an obstacle, and the least distance that it keeps from it, in m.
+/// Vertices in contact with cloth that lie on bodies as well.
 #[derive(Default)]
-struct Supports(Vec<(u32, u32, f64)>);
+struct Supports(Vec<Support>);
+
+/// A vertex on a body.
+struct Support {
+    vertex: u32,
+    obstacle: u32,
+    /// The least distance that it keeps, in m.
+    least: f64,
+    /// Where it is before the sweeps, in m.
+    start: Vec3<f64>,
+}
 
 impl Supports {
     /// Those at `x` that are near an obstacle: a few sweeps take nothing farther than that.
     fn find(&mut self, touched: &[u32], push: &Push<'_>, x: &Shared<'_, Vec3<f64>>) {
         self.0.clear();
         for &vertex in touched {
-            for (index, obstacle) in push.obstacles.iter().enumerate() {
-                if let Some(probe) = obstacle.after.probe_within(x.get(vertex as usize), 2.0 * push.thickness) {
-                    self.0.push((vertex, index as u32, probe.distance.min(push.thickness)));
+            let start = x.get(vertex as usize);
+            for (obstacle, body) in push.obstacles.iter().enumerate() {
+                if let Some(probe) = body.after.probe_within(start, 2.0 * push.thickness) {
+                    let least = probe.distance.min(push.thickness);
+                    self.0.push(Support { vertex, obstacle: obstacle as u32, least, start });
                 }
             }
         }
     }
 
-    /// Takes them out again: no deeper in than they were, unless they keep the thickness.
+    /// Takes them out again: no deeper in than they were, unless they keep the thickness, and not out on another side.
     fn keep_out(&self, push: &Push<'_>, x: &Shared<'_, Vec3<f64>>, supported: &Shared<'_, f64>) {
-        for &(vertex, index, least) in &self.0 {
-            let (vertex, obstacle) = (vertex as usize, &push.obstacles[index as usize]);
+        for support in &self.0 {
+            let (vertex, obstacle) = (support.vertex as usize, &push.obstacles[support.obstacle as usize]);
             let y = x.get(vertex);
-            if let Some(now) = obstacle.after.probe_within(y, least) {
-                let change = now.normal * (least - now.distance).max(0.0);
+            if let Some(change) = out_of(&obstacle.after, (support.start, y), support.least, push.thickness) {
                 x.set(vertex, y + change);
                 if !supported.is_empty() && obstacle.moves() {
                     let work = change.dot(obstacle.surface_step(y)) / push.inverse_masses[vertex];
@@ -304,6 +317,20 @@ impl Supports {
             }
         }
     }
+}
+
+/// What takes a point that came straight from `start` to `y` to the least distance from a solid that stands still, in m; `None` where it keeps that.
+fn out_of(solid: &Solid, (start, y): (Vec3<f64>, Vec3<f64>), least: f64, thickness: f64) -> Option<Vec3<f64>> {
+    let path = RelativePath::new(start, y, None);
+    let now = solid.probe_within(y, least.max(path.longest()))?;
+    // It was `least` away, or farther.
+    if !path.is_too_short(least, now.distance)
+        && let Some(entry) = path.entry(solid, thickness)
+        && !entry.is_shown_by(&now, entry.normal, least)
+    {
+        return Some(entry.normal * (least - entry.distance));
+    }
+    (now.distance <= least).then(|| now.normal * (least - now.distance).max(0.0))
 }
 
 #[cfg(test)]

@@ -37,6 +37,8 @@ pub(crate) struct Touch {
     pub(crate) friction: f64,
     /// The most that an old depth is lifted in this substep, in m.
     pub(crate) lift_limit: f64,
+    /// Whether the gaps are those to the surface through which the vertex has entered, and not to the nearest one.
+    pub(crate) is_entry: bool,
 }
 
 /// How much of the depth of a touch is new in this substep, and how much of the old is lifted, in m.
@@ -155,7 +157,7 @@ mod tests {
 
     fn on_ground(gap: f64, friction: f64) -> Touch {
         let normal = Vec3::new(0.0, 1.0, 0.0);
-        Touch { gap, previous_gap: 0.0, normal, surface_step: Vec3::ZERO, friction, lift_limit: 1.0 }
+        Touch { gap, previous_gap: 0.0, normal, surface_step: Vec3::ZERO, friction, lift_limit: 1.0, is_entry: false }
     }
 
     #[test]
@@ -191,7 +193,7 @@ mod tests {
         let gap = x.norm() - 2.0;
         let normal = x.normalized_or_zero();
         let previous_gap = previous.norm() - 2.0;
-        Touch { gap, previous_gap, normal, surface_step: Vec3::ZERO, friction, lift_limit }
+        Touch { gap, previous_gap, normal, surface_step: Vec3::ZERO, friction, lift_limit, is_entry: false }
     }
 
     fn on_plane(x: Vec3<f64>, previous: Vec3<f64>, friction: f64, lift_limit: f64) -> Touch {

@@ -180,14 +180,29 @@ impl<R: Real> VertexStages<'_, R> {
     }
 
     fn collide_vertices(&self, worker: &Worker<'_>, arrays: &Arrays<'_, R>, colliders: &[ColliderOverSubstep]) {
-        let reach = self.model.contact_edges.reach;
         for i in worker.share(0..arrays.particles.len()) {
             if !arrays.contact_normals.is_empty() {
-                let normal = nearest_normal(arrays.position(i), colliders, self.thickness() + reach);
-                arrays.contact_normals.set(i, ContactNormal { normal, pushed: false });
+                arrays.contact_normals.set(i, self.contact_normal(arrays.position(i), arrays.previous(i), colliders));
             }
             self.collide_vertex(i, arrays, colliders);
         }
+    }
+
+    /// How a vertex that comes from `previous` is placed to fine colliders, in m.
+    fn contact_normal(&self, x: Vec3<f64>, previous: Vec3<f64>, colliders: &[ColliderOverSubstep]) -> ContactNormal {
+        let (thickness, edge) = (self.thickness(), self.model.contact_edges.reach);
+        let fine = || colliders.iter().filter(|collider| collider.is_fine);
+        let longest = fine().map(|collider| collider.longest_squared(x, previous)).fold(0.0, f64::max);
+        let mut nearest = Probe { distance: thickness + edge, normal: Vec3::ZERO };
+        for collider in fine() {
+            nearest = collider.after.probe_within(x, nearest.distance).unwrap_or(nearest);
+        }
+        let is_fast = longest > thickness * thickness;
+        let comes_near = is_fast && {
+            let reach = longest.sqrt() + edge;
+            fine().any(|collider| collider.after.probe_within(x, reach).is_some())
+        };
+        ContactNormal { normal: nearest.normal, is_fast, comes_near, pushed: false }
     }
 
     /// The vertices that an edge has pushed, once more.
@@ -202,24 +217,35 @@ impl<R: Real> VertexStages<'_, R> {
     /// The midpoints of the edges against colliders that could pass between two vertices; a barrier after each colour.
     ///
     /// Most edges need no look: those with an end that is far away, and those whose ends are outside the same plane of a
-    /// convex collider, since their midpoints are outside it then too.
+    /// convex collider, since their midpoints are outside it then too. Where an end is fast, the midpoint may have passed through a collider on its way all the same, unless
+    /// both are farther away than they have come: then it is, too.
     fn collide_edges(&self, worker: &Worker<'_>, arrays: &Arrays<'_, R>, colliders: &[ColliderOverSubstep]) {
         /// The cosine of two normals that count as one.
         const SAME: f64 = 1.0 - 1e-9;
         worker.for_each_color(&self.model.contact_edges.stencils, |edge| {
             let normals = edge.of(&arrays.contact_normals);
-            let [a, b] = [0, 1].map(|end| normals.get(end).normal);
-            if a == Vec3::ZERO || b == Vec3::ZERO || a.dot(b) > SAME {
+            let ends = [0, 1].map(|end| normals.get(end));
+            let [a, b] = ends.map(|end| end.normal);
+            let touches = a != Vec3::ZERO && b != Vec3::ZERO && a.dot(b) <= SAME;
+            let crosses = ends.iter().any(|end| end.is_fast)
+                && ends.iter().any(|end| end.comes_near || !end.is_fast && end.normal != Vec3::ZERO);
+            if !touches && !crosses {
                 return;
             }
             for collider in colliders.iter().filter(|collider| collider.is_fine) {
-                self.collide_edge(edge, arrays, collider);
+                self.collide_edge(edge, arrays, collider, touches);
             }
         });
     }
 
-    /// C = d((x₀ + x₁)/2) − t ≥ 0: the midpoint moves as a vertex would, and each end by 2wᵢ/(w₀ + w₁) of that.
-    fn collide_edge(&self, edge: &OwnElement<'_, 2>, arrays: &Arrays<'_, R>, collider: &ColliderOverSubstep) {
+    /// C = d((x₀ + x₁)/2) − t ≥ 0: the midpoint moves as a vertex would, and each end by 2wᵢ/(w₀ + w₁) of that. Unless it may touch, it only may have passed through.
+    fn collide_edge(
+        &self,
+        edge: &OwnElement<'_, 2>,
+        arrays: &Arrays<'_, R>,
+        collider: &ColliderOverSubstep,
+        may_touch: bool,
+    ) {
         let (particles, previous) = (edge.of(&arrays.particles), edge.of(&arrays.previous));
         let origins = edge.stencil().map(|v| arrays.origins[v as usize]);
         let midpoint = |of: &OwnItems<'_, '_, Particle<R>, 2>| {
@@ -230,7 +256,9 @@ impl<R: Real> VertexStages<'_, R> {
         if w[0] + w[1] == 0.0 {
             return;
         }
-        let Some(by) = self.touch(midpoint(&particles), || midpoint(&previous), collider) else { return };
+        let (x, from) = (midpoint(&particles), || midpoint(&previous));
+        let by = if may_touch { self.touch(x, from, collider) } else { self.crossing(x, from(), collider) };
+        let Some(by) = by else { return };
         let (push, lift) = (by.x[1] - by.x[0], by.previous[1] - by.previous[0]);
         let normals = edge.of(&arrays.contact_normals);
         for end in 0..2 {
@@ -330,17 +358,12 @@ pub(crate) fn part(arrays: &Arrays<'_, f32>, motion: &Shared<'_, Moving>, vertex
 pub(crate) struct ContactNormal {
     /// Of the nearest; zero if all are far.
     normal: Vec3<f64>,
+    /// Whether one of them may have moved past it by more than the thickness.
+    is_fast: bool,
+    /// If so, whether one is within an edge more than it has come.
+    comes_near: bool,
     /// Whether an edge has pushed the vertex in this iteration.
     pushed: bool,
-}
-
-/// The normal of the nearest fine collider within reach; zero if there is none.
-fn nearest_normal(x: Vec3<f64>, colliders: &[ColliderOverSubstep], reach: f64) -> Vec3<f64> {
-    let mut nearest = Probe { distance: reach, normal: Vec3::ZERO };
-    for collider in colliders.iter().filter(|collider| collider.is_fine) {
-        nearest = collider.after.probe_within(x, nearest.distance).unwrap_or(nearest);
-    }
-    nearest.normal
 }
 
 /// A displacement and something more.

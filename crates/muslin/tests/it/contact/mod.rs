@@ -2,6 +2,7 @@
 
 mod bodies;
 mod certificate;
+mod continuous;
 mod energy;
 mod exact_motion;
 pub(crate) mod friction;
