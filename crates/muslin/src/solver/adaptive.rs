@@ -17,7 +17,7 @@ use crate::solver::auto::largest_strain;
 use crate::solver::{Context, MOST_SUBSTEPS, Solver, StepError, StepReport, elastic_energy};
 use crate::state::{Pace, SolverMemory, State, Work};
 
-/// EnergySum from nowhere in a frame, as a part of the energy scale, beyond which it is computed again.
+/// Energy from nowhere in a frame, as a part of the energy scale, beyond which it is computed again.
 const GAIN: f64 = 1e-3;
 
 /// A frame computed again has to bring the gain below this part of what it was.
