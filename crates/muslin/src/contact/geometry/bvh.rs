@@ -152,10 +152,15 @@ impl Leaf {
     const EMPTY: Self = Self { boxes: Boxes::EMPTY, items: [u32::MAX; LEAF_SIZE] };
 
     /// Calls `visit` with an item and each of this leaf's items whose bits are set.
+    ///
+    /// An infinite box overlaps the empty boxes of slots without an item too: these are left out.
     #[inline(always)]
     fn visit(&self, item: u32, mut bits: u32, visit: &mut impl FnMut(u32, u32)) {
         while bits != 0 {
-            visit(item, self.items[bits.trailing_zeros() as usize]);
+            let other = self.items[bits.trailing_zeros() as usize];
+            if item != u32::MAX && other != u32::MAX {
+                visit(item, other);
+            }
             bits &= bits - 1;
         }
     }
@@ -393,6 +398,16 @@ mod tests {
         for count in 0..70 {
             let boxes = boxes_of(&mut random, count);
             assert_eq!(within(&Bvh::build(&boxes)), by_brute_force(&boxes, |_, _| true));
+        }
+    }
+
+    #[test]
+    fn boxes_without_an_end_overlap_every_item_and_no_empty_slot() {
+        let endless = Aabb::new([f32::NEG_INFINITY; 3], [f32::INFINITY; 3]);
+        for count in 1..30 {
+            let mut boxes = boxes_of(&mut Random::new(5), count);
+            boxes[count as usize / 2] = endless;
+            assert_eq!(within(&Bvh::build(&boxes)), by_brute_force(&boxes, |_, _| true), "{count} boxes");
         }
     }
 
