@@ -308,7 +308,8 @@ impl Scheme for ExplicitScheme {
             self.add_up(substep.context, &middles);
             self.middles = middles;
         } else {
-            self.add_up(substep.context, &motion.positions);
+            // Not `positions`: pins are at the end of the substep there, and their springs would pull from a place that no step has.
+            self.add_up(substep.context, &motion.previous);
         }
         for (i, w) in motion.inverse_masses.iter().enumerate().filter(|(_, w)| **w > 0.0) {
             let before = self.velocities[i];
