@@ -61,7 +61,9 @@ fn a_comparison_writes_what_it_promises() {
     assert_eq!(&png[..8], b"\x89PNG\r\n\x1a\n");
     assert_eq!(&png[16..20], 1600_u32.to_be_bytes(), "pixels across");
     let svg = place.text("out/compare-tiny/compare.svg");
-    for words in ["<svg", "Total energy", "time [s]", "strain [%]", "fine", "median time of a frame [ms]"] {
+    for words in
+        ["<svg", "Energy beyond what it began with", "time [s]", "strain [%]", "fine", "median time of a frame [ms]"]
+    {
         assert!(svg.contains(words), "{words}");
     }
     // Again, over its own results; but over nobody else's.

@@ -23,10 +23,10 @@
 //! use muslin::{Cloth, Simulation};
 //!
 //! let builder = Simulation::builder()
-//!     .solver(Xpbd { substeps: 0, ..Default::default() })
+//!     .solver(Xpbd { substeps: 20_000, ..Default::default() })
 //!     .cloth(Cloth::grid([1.0, 1.0], [8, 8]).fabric("coton"));
 //! let said: Vec<String> = builder.check().iter().map(ToString::to_string).collect();
-//! assert_eq!(said[0], "solver.substeps: must be a whole number from 1 to 10000, got 0");
+//! assert_eq!(said[0], "solver.substeps: must be a whole number from 1 to 10000, got 20000");
 //! assert!(said[1].starts_with("cloth[0].material.fabric: unknown fabric \"coton\"; did you mean \"cotton\"?"));
 //! ```
 

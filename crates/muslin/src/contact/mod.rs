@@ -23,7 +23,7 @@
 //! | [`pair`] | a pair has no vertex in common |
 //! | [`geometry`] | distances and intersections, each with its rounding |
 //! | [`collider`], [`kinematics`] | shapes and meshes; where they are in each substep |
-//! | [`advancement`] | no vertex and no midpoint of an edge crosses an analytic collider unnoticed, however fast either moves |
+//! | [`advancement`] | no point that is asked for crosses an analytic collider unnoticed, however fast either moves: vertices, and midpoints of edges where a solver tests them |
 //! | [`broad_phase`] | no pair within the asked distance is missed, whatever the age of its lists |
 //! | [`narrow_phase`] | normals and weights, fixed for the substep |
 //! | [`response`] | momentum of a pair is kept; friction is at most μ times the normal force |

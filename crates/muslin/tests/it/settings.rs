@@ -225,8 +225,8 @@ fn a_misspelt_key_an_unknown_model_and_a_missing_setting_are_errors() {
     );
 
     let mut scene = sound;
-    scene.solver.settings = scene.solver.settings.iter().filter(|(key, _)| *key != "substeps").collect();
-    assert_eq!(said(&scene), ["solver.substeps: is missing; its default is 20"]);
+    scene.solver.settings = scene.solver.settings.iter().filter(|(key, _)| *key != "iterations").collect();
+    assert_eq!(said(&scene), ["solver.iterations: is missing; its default is 1"]);
     let refused = muslin::Simulation::new(&scene, 1, &mut |_| Err(String::new()));
     assert_eq!(refused.err().map(|e| e.to_string()), Some(said(&scene).join("\n")));
 }

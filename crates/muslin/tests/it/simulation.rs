@@ -174,13 +174,13 @@ fn a_broken_mesh_in_memory_is_refused_as_that_of_a_file_is() {
 fn everything_that_is_wrong_is_said_at_once() {
     let builder = Simulation::builder()
         .fps(0.0)
-        .solver(Xpbd { substeps: 0, max_strain: Some(-1.0), ..Default::default() })
+        .solver(Xpbd { substeps: 20_000, max_strain: Some(-1.0), ..Default::default() })
         .cloth(sheet().density(-1.0).fabric("silk").pin(Pin::vertices([0]).released_at(f64::NAN)))
         .cloth(sheet().stretch(Spring { stiffness: Some(Stiffness::Projection(2.0)), ..Default::default() }))
         .collider(Sphere { center: [0.0; 3], radius: 0.0 }.friction(-1.0));
     let said: Vec<String> = builder.check().iter().map(ToString::to_string).collect();
     for expected in [
-        "solver.substeps: must be a whole number from 1 to 10000, got 0",
+        "solver.substeps: must be a whole number from 1 to 10000, got 20000",
         "solver.max_strain: must be a finite number greater than 0, got -1.0",
         "fps: must be a number from 1 to 1000, got 0.0",
         "cloth[1].material.stretch.k: must be a number from 0 to 1, got 2.0",
@@ -332,7 +332,9 @@ fn stiffness_may_change_while_it_runs() {
     let stiff = position(&simulation, 0, 45)[1];
     let before = simulation.state().clone();
     simulation.set_stretch(0, soft(20.0)).unwrap();
-    assert_eq!(*simulation.state(), before, "nothing moves at once");
+    let after = simulation.state();
+    assert_eq!((&after.positions, &after.velocities), (&before.positions, &before.velocities), "nothing moves at once");
+    assert!(after.work.program < before.work.program, "what the softer cloth holds less was taken out");
     run(&mut simulation, 120);
     let sag = position(&simulation, 0, 45)[1];
     assert!(sag < stiff - 0.02, "{sag} after {stiff}");

@@ -574,7 +574,7 @@ fn the_bits_do_not_depend_on_the_number_of_threads_or_on_a_snapshot() {
         let text = format!(
             r#"
             wind = {{ velocity = [1, 0.5, 3], drag = 1.0, lift = 0.4 }}
-            solver = {{ kind = "newton", integrator = "{scheme}", linear = "{linear}", iterations = 3 }}
+            solver = {{ kind = "newton", substeps = 2, integrator = "{scheme}", linear = "{linear}", iterations = 3 }}
             [[cloth]]
             grid = {{ size = [1, 1], cells = [33, 29] }}
             translate = [0, 0.3, 0]
