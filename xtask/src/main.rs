@@ -68,8 +68,8 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "validate",
-        arguments: "[--quick] [--only 1.7,1.9]",
-        summary: "measures the solvers and models against mechanics with a known answer, into validation/README.md",
+        arguments: "[--quick] [--only 1.7,1.9] | contact [--scenes ring,wall] [--solvers xpbd,vbd]",
+        summary: "measures the solvers and models against mechanics with a known answer, and in contact, into validation/",
         run: validate::run,
     },
 ];

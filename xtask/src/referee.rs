@@ -89,7 +89,8 @@ pub(crate) fn judge_scenes() -> Result<(), Failure> {
     Ok(())
 }
 
-fn python() -> Result<std::path::PathBuf, Failure> {
+/// A Python that has the IPC Toolkit.
+pub(crate) fn python() -> Result<std::path::PathBuf, Failure> {
     environment("python", &root().join("xtask/python/readers/requirements.txt"))
 }
 

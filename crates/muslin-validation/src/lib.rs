@@ -4,6 +4,7 @@
 //! plots. `cargo xtask validate` runs them and writes `validation/README.md`. Everything goes through the public interface
 //! of the library: scenes as text, or the formulas of the energies where a test is algebra.
 
+pub mod contact_scenes;
 pub mod fixtures;
 pub mod plot;
 pub mod report;

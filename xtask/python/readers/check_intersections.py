@@ -1,6 +1,6 @@
 """Looks for triangles that cut each other in a run, with the IPC Toolkit, which is not ours.
 
-    python check_intersections.py OUT_DIR none|some|free|untangled
+    python check_intersections.py OUT_DIR none|some|free|untangled|count
 
 OUT_DIR is a folder as `muslin run` writes it, with `<cloth>.npy` and `<cloth>.obj` of every cloth, and the same of bodies that are
 meshes (those that stand still have no `.npy`). All are looked at together, frame by frame, in the positions as they are in the files; a body that
@@ -8,7 +8,7 @@ cuts itself counts too. `none` expects that no frame has an edge through a trian
 `some` that at least one has: a referee that never whistles is none. `free` is `none`, and also that nothing passes through anything
 on the straight way from each frame to the next; it is for runs of which every substep is a frame.
 `untangled` expects edges through triangles in the first frame, and none from the frame on from which the report says so. Prints a line, and the exit code is
-0 only if it is as expected.
+0 only if it is as expected. `count` expects nothing: it prints how many frames there are, and which of them have an edge through a triangle, as JSON.
 """
 
 import json
@@ -44,6 +44,9 @@ def main(folder: Path, expected: str) -> int:
     faces = np.asfortranarray(triangles.astype(np.int32))
     mesh = ipctk.CollisionMesh(np.asfortranarray(frames[0]), np.asfortranarray(ipctk.edges(faces)), faces)
     cut = [i for i, x in enumerate(frames) if ipctk.has_intersections(mesh, np.asfortranarray(x))]
+    if expected == "count":
+        print(json.dumps({"frames": len(frames), "cut": cut}))
+        return 0
     steps = []
     if expected == "free":
         pairs = enumerate(zip(frames[:-1], frames[1:]))
@@ -61,6 +64,6 @@ def main(folder: Path, expected: str) -> int:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3 or sys.argv[2] not in ("none", "some", "free", "untangled"):
+    if len(sys.argv) != 3 or sys.argv[2] not in ("none", "some", "free", "untangled", "count"):
         sys.exit(__doc__)
     sys.exit(main(Path(sys.argv[1]), sys.argv[2]))
