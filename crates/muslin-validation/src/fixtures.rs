@@ -32,6 +32,11 @@ fixture!(STIFF_STRIP_MODES, "validation/fixtures/hanging_strip_with_bending_disc
 fixture!(STIFF_STRIP_MODES_EXACT, "validation/fixtures/hanging_strip_with_bending.csv");
 fixture!(QUADRATIC_SURFACES, "crates/muslin/tests/fixtures/quadratic_surfaces.csv");
 fixture!(PLATE_THRESHOLD, "validation/fixtures/plate_threshold.csv");
+fixture!(INCLINE, "crates/muslin/tests/fixtures/incline.csv");
+fixture!(STOPPING, "crates/muslin/tests/fixtures/stopping.csv");
+fixture!(SPHERE_EXIT, "crates/muslin/tests/fixtures/sphere_exit.csv");
+fixture!(CAPSTAN, "validation/fixtures/capstan.csv");
+fixture!(STRIP_OVER_CYLINDER, "validation/fixtures/heavy_strip_over_cylinder.csv");
 fixture!(SPRINGS, "crates/muslin/tests/fixtures/spring_hessian.json");
 fixture!(XPBD_PBD, "crates/muslin/tests/fixtures/xpbd_pbd.json");
 fixture!(MEMBRANE, "crates/muslin/tests/fixtures/membrane.json");

@@ -14,6 +14,7 @@ pub mod stage;
 mod algebra;
 mod bending;
 mod buckling;
+mod contact;
 mod dynamics;
 mod integrators;
 mod matching;
@@ -60,6 +61,7 @@ pub const TESTS: &[&[Test]] = &[
     sheets::TESTS,
     dynamics::TESTS,
     matching::TESTS,
+    contact::TESTS,
 ];
 
 /// All tests of a list of numbers, or all; `report` hears of each when it is done.

@@ -71,8 +71,10 @@ pub fn markdown(command: &str, done: &[Done]) -> String {
          of its weight left, or, where rounding keeps it from that (narrow strips of 40 and 80 cells), when the force no longer falls: \
          at most 4e-5 of a weight, noted in the row as the residual. `solve_static` of `crates/muslin-validation/src/stage.rs` does it.\n\n\
          [contact.md](contact.md) has every solver in every contact scene: energy, cuts, strain and cost beside a converged reference.\n\n\
-         Not here: the bend and twist of curved rods (1.13; there are no rods, and ribbons of `shell` have not been compared with a theory of their own), friction and contact against \
-         closed forms (in the tests of the library), and the drape of measured fabrics.\n\n\
+         Not here: the bend and twist of curved rods (1.13; there are no rods, and ribbons of `shell` have not been compared with a theory of their own), \
+         and the drape of measured fabrics.\n\n\
+         Contact and friction (3.x) run every solver with its defaults, substeps of its own choice among them, since that is what a scene gets. A solver that misses a \
+         tolerance so fails; a row whose solver has settings behind its name was run with these.\n\n\
          ## Summary\n\n| test | what | rows | pass | by nature | fail | verdict |\n|---|---|---|---|---|---|---|\n",
         env!("CARGO_PKG_VERSION")
     );
