@@ -163,8 +163,10 @@ pub struct Pace {
     pub last: u32,
     /// Frames in a row that made up next to no energy.
     pub calm: u32,
-    /// Frames to come in which none is computed again.
+    /// Frames to come in which none is computed again for its energy.
     pub patience: u32,
+    /// The same for its strain.
+    pub strain_patience: u32,
     /// The energy scale, in J.
     pub scale: f64,
 }
@@ -428,18 +430,19 @@ impl Pace {
     fn to_vectors(self) -> [Vec3<f64>; PACE] {
         [
             Vec3::new(f64::from(self.substeps), f64::from(self.last), f64::from(self.calm)),
-            Vec3::new(f64::from(self.patience), self.scale, 0.0),
+            Vec3::new(f64::from(self.patience), self.scale, f64::from(self.strain_patience)),
         ]
     }
 
     fn from_vectors([a, b]: &[Vec3<f64>; PACE]) -> Option<Self> {
         let is_count = |x: &f64| *x >= 0.0 && *x <= f64::from(u32::MAX / 2) && *x == x.trunc();
-        let is_sound = [a.x, a.y, a.z, b.x].iter().all(is_count) && b.y.is_finite();
+        let is_sound = [a.x, a.y, a.z, b.x, b.z].iter().all(is_count) && b.y.is_finite();
         is_sound.then_some(Self {
             substeps: a.x as u32,
             last: a.y as u32,
             calm: a.z as u32,
             patience: b.x as u32,
+            strain_patience: b.z as u32,
             scale: b.y,
         })
     }
@@ -514,7 +517,7 @@ mod tests {
             is_settled: false,
             is_probing: true,
         };
-        let pace = Pace { substeps: 30, last: 40, calm: 3, patience: 2, scale: 0.125 };
+        let pace = Pace { substeps: 30, last: 40, calm: 3, patience: 2, strain_patience: 5, scale: 0.125 };
         let before = StepBefore { positions: vectors(5), velocities: vectors(5) };
         for memory in [
             SolverMemory::Nothing,

@@ -5,7 +5,7 @@
 //! n ≥ v Δt/(REACH ℓ)     where something can touch: v the largest speed of a vertex and that of a collider, added; ℓ a usual edge
 //! ```
 //!
-//! A frame whose energy rises by more than GAIN of the energy scale above the work done in it is computed again with twice the substeps, while that helps; the best of them is kept. Too few substeps show as energy from
+//! A frame whose energy rises by more than GAIN of the energy scale above the work done in it is computed again with twice the substeps, while that helps; the fewest that helped are kept. Too few substeps show as energy from
 //! nowhere (decision 046), whatever the reason. The next frames begin with what this one needed, and with fewer once some frames in a row made up next to nothing.
 //!
 //! The energy scale is the most that the run has had in motion and in strain so far, or was given in a frame. `pbd` and `shape_matching` do not follow the energies: for them only the two bounds hold.
@@ -36,6 +36,9 @@ const CALM_BELOW: f64 = 0.5;
 
 /// Edges by which a vertex may move in a substep where something can touch.
 const REACH: f64 = 0.5;
+
+/// A speed that is none, in m/s: rounding of positions in single precision, over the length of a short step.
+const STILL: f64 = 1e-4;
 
 /// Over what the two bounds ask for at most.
 const MOST_GROWTH: u32 = 16;
@@ -80,10 +83,9 @@ impl Adaptive {
         Self { max_strain: Some(max_strain), ..Self::new(inner, true) }
     }
 
-    /// How bad a frame is: at most 1 is good enough.
-    fn badness(&self, context: &Context<'_>, state: &State, gain: f64) -> f64 {
+    fn flaws(&self, context: &Context<'_>, state: &State, gain: f64) -> Flaws {
         let strain = self.max_strain.map_or(0.0, |limit| largest_strain(context, &state.positions) / limit);
-        strain.max(gain / GAIN)
+        Flaws { gain: gain / GAIN, strain }
     }
 
     /// The fewest substeps of a frame from a state.
@@ -110,20 +112,20 @@ impl Solver for Adaptive {
         let mut substeps = pace.substeps.clamp(fewest, most);
         self.before.copy_from(state);
         let start = self.energy(context, state);
-        let (mut best, mut attempts): (Option<(StepReport, f64)>, _) = (None, 0);
+        let (mut best, mut attempts): (Option<(StepReport, Flaws)>, _) = (None, 0);
         let mut sum = StepReport::default();
-        let (report, badness) = loop {
+        let (report, flaws) = loop {
             state.copy_from(&self.before);
             state.memory.unwrap_pace(substeps);
             self.inner.set_substeps(substeps);
             let may_repeat = attempts < MOST_ATTEMPTS && substeps < most;
-            let report = match (self.inner.advance(context, state, dt), best) {
+            attempts += 1;
+            let outcome = self.inner.advance(context, state, dt);
+            substeps = (2 * substeps).min(most);
+            let report = match (outcome, best) {
                 (Ok(report), _) => report,
                 // More of them may do; what is in the way of all of them says so in the end.
-                (Err(_), None) if may_repeat => {
-                    (attempts, substeps) = (attempts + 1, (2 * substeps).min(most));
-                    continue;
-                }
+                (Err(_), None) if may_repeat => continue,
                 (Err(error), None) => {
                     state.copy_from(&self.before);
                     return Err(error);
@@ -139,25 +141,26 @@ impl Solver for Adaptive {
             pace.scale = pace.scale.max(end.stirred).max(start.stirred).max(report.work.size());
             let work = report.work.total();
             let made_up = if work.is_finite() { end.total - start.total - work } else { 0.0 };
-            let gain = if pace.scale > 0.0 { made_up / pace.scale } else { 0.0 };
-            let badness = self.badness(context, state, gain);
-            let is_in_vain = best.is_some_and(|(_, before)| badness > HELPS * before);
-            if is_in_vain {
-                pace.patience = PATIENCE;
+            let gain = made_up / pace.scale.max(still_energy(context.model)).max(f64::MIN_POSITIVE);
+            let flaws = self.flaws(context, state, gain);
+            let (kept, is_better) = match best {
+                Some(best) if !best.1.is_mended_by(flaws) => (best, false),
+                _ => ((report, flaws), true),
+            };
+            if may_repeat && pace.may_be_better(kept.1, is_better, attempts) {
+                if is_better {
+                    self.good.copy_from(state);
+                }
+                best = Some(kept);
+                continue;
             }
-            // What more of them made worse stays as it was with fewer.
-            if let Some(best) = best.filter(|(_, before)| badness > *before) {
+            if !is_better {
                 state.copy_from(&self.good);
-                break best;
+                pace.give_up(kept.1);
             }
-            if badness <= 1.0 || is_in_vain || pace.patience > 0 || !may_repeat {
-                break (report, badness);
-            }
-            self.good.copy_from(state);
-            best = Some((report, badness));
-            (attempts, substeps) = (attempts + 1, (2 * substeps).min(most));
+            break kept;
         };
-        pace.settle(report.substeps, badness, fewest);
+        pace.settle(report.substeps, flaws, fewest);
         state.memory.wrap_pace(pace, report.substeps);
         Ok(StepReport { stages: sum.stages, iterations: sum.iterations, ..report })
     }
@@ -196,12 +199,50 @@ impl EnergySum {
     }
 }
 
+/// How far a frame is beyond what it may be: at most 1 is good enough.
+#[derive(Clone, Copy, Debug, Default)]
+struct Flaws {
+    /// Energy from nowhere.
+    gain: f64,
+    strain: f64,
+}
+
+impl Flaws {
+    /// Whether a frame with more substeps is worth it. Less strain is not, where it costs energy from nowhere.
+    fn is_mended_by(self, after: Self) -> bool {
+        let mended = |before: f64, after: f64| before > 1.0 && after <= HELPS * before;
+        mended(self.gain, after.gain) || mended(self.strain, after.strain) && after.gain <= self.gain.max(1.0)
+    }
+}
+
 impl Pace {
+    /// Whether a frame should be computed again with more substeps: the flaws of the best of so many `attempts`, and whether the last was that.
+    ///
+    /// The two flaws are apart, since cloth may be strained by rights, which must not hide energy from nowhere. Energy has a second chance: contact is noisy.
+    fn may_be_better(&self, flaws: Flaws, is_better: bool, attempts: u32) -> bool {
+        let energy = flaws.gain > 1.0 && self.patience == 0;
+        let strain = flaws.strain > 1.0 && self.strain_patience == 0;
+        energy && (is_better || attempts < 3) || strain && is_better
+    }
+
+    /// Leaves the flaws that stay alone for some frames.
+    fn give_up(&mut self, flaws: Flaws) {
+        if flaws.gain > 1.0 {
+            self.patience = PATIENCE;
+        }
+        if flaws.strain > 1.0 {
+            self.strain_patience = PATIENCE;
+        }
+    }
+
     /// Takes over how a frame went that was accepted with so many substeps.
-    fn settle(&mut self, substeps: u32, badness: f64, fewest: u32) {
+    fn settle(&mut self, substeps: u32, flaws: Flaws, fewest: u32) {
         self.substeps = substeps;
-        self.calm = if badness <= CALM_BELOW { self.calm + 1 } else { 0 };
+        // A strain that more substeps do not change is that of the cloth.
+        let strain = if self.strain_patience > 0 { 0.0 } else { flaws.strain };
+        self.calm = if flaws.gain.max(strain) <= CALM_BELOW { self.calm + 1 } else { 0 };
         self.patience = self.patience.saturating_sub(1);
+        self.strain_patience = self.strain_patience.saturating_sub(1);
         if self.calm >= CALM {
             self.calm = 0;
             self.substeps = (substeps - substeps / 8).max(fewest);
@@ -249,6 +290,11 @@ fn corners_around(points: &[Vec3<f64>]) -> [Vec3<f64>; 8] {
     std::array::from_fn(|corner| Vec3::new(side(corner, 0), side(corner, 1), side(corner, 2)))
 }
 
+/// The least energy scale, in J: cloth slower than STILL is at rest, and what its energy does is rounding.
+fn still_energy(model: &Model) -> f64 {
+    model.cloths.iter().map(|cloth| cloth.mass).sum::<f64>() * (STILL * STILL)
+}
+
 /// The edge in the middle, in m.
 fn usual_edge(model: &Model) -> f64 {
     let mut lengths: Vec<f64> = model.edges.iter().map(|(_, length)| *length).collect();
@@ -265,14 +311,49 @@ fn can_touch(model: &Model) -> bool {
 mod tests {
     use super::*;
 
+    const CALMLY: Flaws = Flaws { gain: -0.1, strain: 0.0 };
+
     #[test]
     fn substeps_fall_after_some_calm_frames_but_not_below_the_fewest() {
         let mut pace = Pace { substeps: 80, ..Pace::default() };
-        (0..CALM).for_each(|_| pace.settle(80, -0.1, 20));
+        (0..CALM).for_each(|_| pace.settle(80, CALMLY, 20));
         assert_eq!(pace.substeps, 70);
-        (0..CALM).for_each(|_| pace.settle(22, 0.0, 21));
+        (0..CALM).for_each(|_| pace.settle(22, CALMLY, 21));
         assert_eq!(pace.substeps, 21);
-        (0..CALM).for_each(|_| pace.settle(80, 0.9, 20));
+        (0..CALM).for_each(|_| pace.settle(80, Flaws { gain: 0.9, strain: 0.0 }, 20));
         assert_eq!(pace.substeps, 80, "no calm");
+    }
+
+    #[test]
+    fn strain_that_stays_does_not_hide_energy_from_nowhere() {
+        let mut pace = Pace::default();
+        let strained = Flaws { gain: 0.0, strain: 5.0 };
+        assert!(pace.may_be_better(strained, true, 1));
+        assert!(!pace.may_be_better(strained, false, 2), "one more was in vain");
+        pace.give_up(strained);
+        assert!(!pace.may_be_better(strained, true, 1), "nor in the next frame");
+        let gaining = Flaws { gain: 2.0, ..strained };
+        assert!(pace.may_be_better(gaining, true, 1), "energy is another reason");
+        assert!(pace.may_be_better(gaining, false, 2), "with a second chance");
+        assert!(!pace.may_be_better(gaining, false, 3));
+        (0..PATIENCE).for_each(|_| pace.settle(40, strained, 20));
+        assert!(pace.may_be_better(strained, true, 1), "and it may help later");
+    }
+
+    #[test]
+    fn a_frame_computed_again_is_kept_where_it_helped() {
+        let before = Flaws { gain: 100.0, strain: 5.0 };
+        assert!(before.is_mended_by(Flaws { gain: 2.0, strain: 5.5 }));
+        assert!(!before.is_mended_by(Flaws { gain: 99.0, strain: 5.0 }));
+        let strained = Flaws { gain: 0.1, strain: 5.0 };
+        assert!(strained.is_mended_by(Flaws { gain: 0.1, strain: 2.0 }));
+        assert!(!strained.is_mended_by(Flaws { gain: 7.0, strain: 2.0 }), "not for energy");
+    }
+
+    #[test]
+    fn the_speed_of_a_collider_is_that_of_its_points_near_the_cloth() {
+        let corners = corners_around(&[Vec3::new(-1.0, 2.0, 0.5), Vec3::new(3.0, -1.0, 0.0)]);
+        assert_eq!(corners[0], Vec3::new(-1.0, -1.0, 0.0));
+        assert_eq!(corners[7], Vec3::new(3.0, 2.0, 0.5));
     }
 }
