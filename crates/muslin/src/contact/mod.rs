@@ -14,7 +14,8 @@
 //!
 //! 1. *Find pairs.* [`BroadPhase::look`] gives every [pair](Candidates) that may come nearer than the thickness on the way from xⁿ to x.
 //! 2. *Measure.* [`Contacts::add`](narrow_phase::Contacts::add) computes closest points; pairs nearer than their thickness become contacts.
-//! 3. *Respond.* [`Islands::push`](resolve::islands::Islands::push) sweeps each island of contacts by [`PairContact::project`](response::pair::PairContact::project).
+//! 3. *Respond.* [`Islands::push`](resolve::islands::Islands::push) sweeps each island of contacts by [`PairContact::project`](response::pair::PairContact::project). `newton` sees
+//!    [`PairPenalties`](response::pair_penalties::PairPenalties) while it iterates, which leave a hundredth of the depth.
 //! 4. *Certify.* [`Truncation`] proves for every pair that it stays apart, and cuts back the step of those for which it cannot.
 //! 5. *Untangle.* [`Untangle`](untangle::Untangle) exempts what cuts at the start of a run from all this, and pulls it apart.
 //!

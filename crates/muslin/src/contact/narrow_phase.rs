@@ -21,7 +21,9 @@ pub(crate) struct Step<'a> {
 /// The contacts among some pairs.
 #[derive(Default)]
 pub(crate) struct Contacts {
+    /// Those of a vertex and a triangle, then those of two edges.
     pub(crate) all: Vec<PairContact>,
+    face_count: usize,
     /// The directions of the closest points at the start, pair by pair; not numbers where they were not needed.
     pub(crate) normals: Vec<Vec3<f64>>,
     /// Pairs that are not far apart, by their place among those that are looked at.
@@ -41,7 +43,14 @@ struct Nearer {
 impl Contacts {
     pub(crate) fn clear(&mut self) {
         self.all.clear();
+        self.face_count = 0;
         self.normals.clear();
+    }
+
+    /// All contacts, each with the number of its vertices that are the first's.
+    pub(crate) fn with_first_counts(&self) -> impl Iterator<Item = (&PairContact, usize)> {
+        let (faces, edges) = self.all.split_at(self.face_count);
+        faces.iter().map(|contact| (contact, 1)).chain(edges.iter().map(|contact| (contact, 2)))
     }
 
     /// Adds those of some pairs, of which the first `FIRST` vertices are the first's.
@@ -67,6 +76,9 @@ impl Contacts {
         for pairs in self.nearer.chunks(4) {
             let ends = Closest::of_each::<FIRST>(four(pairs, |pair| step.ends(pair.vertices)));
             self.all.extend(pairs.iter().zip(&ends).filter_map(|(pair, end)| step.contact::<FIRST>(pair, end)));
+        }
+        if FIRST == 1 {
+            self.face_count = self.all.len();
         }
     }
 }

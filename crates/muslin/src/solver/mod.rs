@@ -53,7 +53,7 @@ pub(crate) use elastic::{Elastic, Instant};
 pub use error::{StepError, milliseconds, over_the_limit};
 pub(crate) use explicit::force_buffers::BufferedForces;
 pub use explicit::{Explicit, Stepping};
-pub use newton::{Indefiniteness, Integrator, LineSearch, LinearSystem, Newton};
+pub use newton::{Indefiniteness, Integrator, LineSearch, LinearSolver, Newton};
 pub use pbd::Pbd;
 #[cfg(test)]
 pub(crate) use position_based::particle::Bundle;
@@ -76,7 +76,7 @@ use crate::model::Model;
 use crate::parallel::Team;
 use crate::state::{State, Work};
 
-/// Advances a [`State`]. Owns its scratch memory; allocates nothing in a substep.
+/// Advances a [`State`]. Owns its scratch memory; allocates nothing in a substep, but for `newton` where pairs in contact change the pattern of its matrix.
 ///
 /// Without a [`Simulation`](crate::Simulation), on a compiled scene:
 ///

@@ -54,7 +54,7 @@ use crate::parallel::{Shared, Worker};
 use crate::parameter::{Entry, Settings};
 use crate::settings::typed;
 use crate::solver::linear::ScalarCholesky;
-use crate::solver::substep_loop::{Motion, Outcome, Scheme, Substep, SubstepLoop};
+use crate::solver::substep_loop::{Motion, Outcome, PairSearch, Scheme, Substep, SubstepLoop};
 use crate::solver::{Context, Instant, Need, SUBSTEPS, SolverKind, StepError, count, iterations, paced};
 use crate::state::State;
 
@@ -345,7 +345,12 @@ impl Scheme for ProjectiveScheme {
         system.fit(context, &motion.inverse_masses, step)
     }
 
-    fn step(&mut self, substep: &Substep<'_>, motion: &mut Motion) -> Result<Outcome, StepError> {
+    fn step(
+        &mut self,
+        substep: &Substep<'_>,
+        motion: &mut Motion,
+        _: &mut PairSearch<'_>,
+    ) -> Result<Outcome, StepError> {
         let system = self.system.as_mut().ok_or(StepError::NotDefinite)?;
         system.fit(substep.context, &motion.inverse_masses, substep.step)?;
         motion.positions.copy_from_slice(&motion.predicted);

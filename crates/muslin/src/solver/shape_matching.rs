@@ -31,7 +31,7 @@ use crate::math::Vec3;
 use crate::model::Model;
 use crate::parameter::{Entry, Kind, Parameter, Setting, Settings};
 use crate::settings::typed;
-use crate::solver::substep_loop::{Motion, Outcome, Scheme, Substep, SubstepLoop};
+use crate::solver::substep_loop::{Motion, Outcome, PairSearch, Scheme, Substep, SubstepLoop};
 use crate::solver::{Context, Need, SUBSTEPS, SolverKind, StepError, paced};
 use crate::state::State;
 
@@ -141,7 +141,12 @@ impl Scheme for Matching {
         Ok(())
     }
 
-    fn step(&mut self, substep: &Substep<'_>, motion: &mut Motion) -> Result<Outcome, StepError> {
+    fn step(
+        &mut self,
+        substep: &Substep<'_>,
+        motion: &mut Motion,
+        _: &mut PairSearch<'_>,
+    ) -> Result<Outcome, StepError> {
         let Some(clusters) = &mut self.clusters else { return Ok(Outcome::default()) };
         let is_held = |v: usize| motion.inverse_masses[v] == 0.0;
         let held = motion.inverse_masses.iter().map(|w| *w == 0.0);

@@ -12,6 +12,7 @@
 
 use crate::contact::kinematics::{ColliderOverSubstep, Kinematics};
 use crate::contact::resolve::ContactResolution;
+use crate::contact::response::pair_penalties::PairPenalties;
 use crate::contact::response::penalty_contacts::PenaltyContacts;
 use crate::force::Push;
 use crate::math::{Real, Vec3};
@@ -38,11 +39,21 @@ pub(crate) trait Scheme: Send + Sync {
     /// Looks at xⁿ and vⁿ before damping, wind and gravity have changed the velocities.
     fn begin(&mut self, _motion: &Motion) {}
 
-    /// Moves [`Motion::positions`] and [`Motion::velocities`] over one substep.
-    fn step(&mut self, substep: &Substep<'_>, motion: &mut Motion) -> Result<Outcome, StepError>;
+    /// Moves [`Motion::positions`] and [`Motion::velocities`] over one substep; a scheme whose objective has contact of pairs gets them from `search`.
+    fn step(
+        &mut self,
+        substep: &Substep<'_>,
+        motion: &mut Motion,
+        search: &mut PairSearch<'_>,
+    ) -> Result<Outcome, StepError>;
 
     /// Looks at the end of a substep, after contact has moved positions and lifted [`Motion::previous`].
     fn end(&mut self, _motion: &Motion) {}
+
+    /// The work of pins and of mesh colliders through contact of pairs while the scheme solved, in J.
+    fn pair_work(&self, _motion: &Motion) -> [f64; 2] {
+        [0.0; 2]
+    }
 
     /// Tells, after a step, of each vertex that a moving collider has pushed at while the scheme solved, and the work, in J.
     fn each_body_work(&self, _substep: &Substep<'_>, _motion: &Motion, _visit: &mut dyn FnMut(usize, f64)) {}
@@ -85,6 +96,23 @@ impl<'a> Substep<'a> {
     /// Contact with the bodies, for a solver with a line search or without: one that moves a vertex at a time, each only downhill, has none.
     pub(crate) fn penalty_contacts(&self, is_searched: bool) -> PenaltyContacts<'a> {
         PenaltyContacts::new(self.obstacles, self.model.thickness, self.step, is_searched)
+    }
+}
+
+/// Where a scheme finds the pairs that are near.
+pub(crate) struct PairSearch<'a>(Option<&'a mut ContactResolution>);
+
+impl PairSearch<'_> {
+    /// Replaces `pairs` by those that are, or come, too near on the way to `ends`, in m. Returns by how much a depth has changed at most, in m.
+    pub(crate) fn replace(
+        &mut self,
+        pairs: &mut PairPenalties,
+        substep: &Substep<'_>,
+        (ends, inverse_masses): (&[Vec3<f64>], &[f64]),
+    ) -> f64 {
+        let Some(resolution) = &mut self.0 else { return 0.0 };
+        let context = substep.context.contact();
+        pairs.replace(resolution.find_penalties(&context, (ends, inverse_masses), substep.step), ends)
     }
 }
 
@@ -399,7 +427,12 @@ impl<S: Scheme> Solver for SubstepLoop<S> {
             self.motion.predict(context, step, self.kinematics.pin_poses(s as usize));
             watch.lap(Stage::Predict);
             let substep = Substep { context, model, obstacles, step, time: state.time + step * f64::from(s) };
-            let outcome = self.scheme.step(&substep, &mut self.motion)?;
+            if let Some(resolution) = &mut self.resolution {
+                resolution.lead(model, self.kinematics.time_after(s as usize));
+            }
+            let mut search = PairSearch(self.resolution.as_deref_mut());
+            let outcome = self.scheme.step(&substep, &mut self.motion, &mut search)?;
+            self.motion.ledger.add_pairs(self.scheme.pair_work(&self.motion));
             if self.kinematics.moves_colliders() {
                 let mut works = std::mem::take(&mut self.motion.ledger);
                 self.scheme.each_body_work(&substep, &self.motion, &mut |vertex, work| works.add_body(vertex, work));
@@ -409,8 +442,7 @@ impl<S: Scheme> Solver for SubstepLoop<S> {
             self.motion.collide(context, obstacles, step);
             if let Some(resolution) = &mut self.resolution {
                 let mut motion = MotionInContact { motion: &mut self.motion, step };
-                let colliders = (obstacles, self.kinematics.time_after(s as usize));
-                resolve_contact(&mut motion, resolution, context, colliders, step)?;
+                resolve_contact(&mut motion, resolution, context, obstacles, step)?;
                 self.motion.ledger.add_pairs(resolution.take_work());
             }
             self.motion.book(context, step, self.kinematics.pin_poses(s as usize));

@@ -383,20 +383,19 @@ pub(crate) trait ResolvedVertices {
     fn take_certified(&mut self, resolution: &mut ContactResolution, is_changed: bool);
 }
 
-/// **Collide**, cloth with cloth and with meshes, at the end of a substep that ends at `time`, in s: push apart what is too near, then certify the step.
+/// **Collide**, cloth with cloth and with meshes, at the end of a substep that was [led](ContactResolution::lead): push apart what is too near, then certify the step.
 pub(crate) fn resolve_contact(
     vertices: &mut impl ResolvedVertices,
     resolution: &mut ContactResolution,
     context: &Context<'_>,
-    (colliders, time): (&[ColliderOverSubstep], f64),
+    colliders: &[ColliderOverSubstep],
     step: f64,
 ) -> Result<(), StepError> {
-    resolution.lead(context.model, time);
     vertices.set_ends(resolution, context);
     resolution.push(&context.contact(), colliders, step);
     vertices.take_push(resolution, context, colliders, step);
     let contact_error = |error| StepError::contact(context.model, error);
     let is_changed = resolution.hold_touched(&context.contact()).map_err(contact_error)?;
     vertices.take_certified(resolution, is_changed);
-    resolution.settle(context.model, time).map_err(contact_error)
+    resolution.settle(context.model).map_err(contact_error)
 }

@@ -32,6 +32,7 @@ use crate::contact::kinematics::{ColliderOverSubstep, LIFT_SPEED};
 use crate::contact::narrow_phase::{Contacts, Step};
 use crate::contact::resolve::islands::{Islands, Push};
 use crate::contact::resolve::stats::{ContactStats, StatsPerThread};
+use crate::contact::response::pair_penalties::PairPenalty;
 use crate::contact::untangle::Untangle;
 use crate::contact::{Asked, Breach, BroadPhase, Candidates, Pair, Truncation, rounding};
 use crate::math::Vec3;
@@ -89,7 +90,8 @@ pub(crate) struct ContactResolution {
     is_fine: bool,
     /// Vertices of cloths.
     cloth: usize,
-    /// Where the vertices of bodies are at the end of the substep, in m.
+    /// When the substep ends, in s, and where the vertices of bodies are then, in m.
+    end_time: f64,
     led: Vec<Vec3<f64>>,
     /// The ends of the whole substep, while it is held in pieces, and its start.
     whole: Vec<Vec3<f64>>,
@@ -139,6 +141,7 @@ impl ContactResolution {
             edge,
             is_fine: model.self_contact.is_some() && edge < FINE * model.thickness,
             cloth: model.masses.len(),
+            end_time: 0.0,
             led: Vec::new(),
             whole: Vec::new(),
             origin: Vec::new(),
@@ -162,9 +165,9 @@ impl ContactResolution {
         }
     }
 
-    /// Ends a substep at `time`, in s, once [`start`](Self::start) holds where it ended.
-    pub(crate) fn settle(&mut self, model: &Model, time: f64) -> Result<(), ContactError> {
-        self.untangle.as_mut().map_or(Ok(()), |untangle| untangle.settle(model, &self.start, time))
+    /// Ends a substep, once [`start`](Self::start) holds where it ended.
+    pub(crate) fn settle(&mut self, model: &Model) -> Result<(), ContactError> {
+        self.untangle.as_mut().map_or(Ok(()), |untangle| untangle.settle(model, &self.start, self.end_time))
     }
 
     /// Pairs pushed apart since the start of the frame, summed over substeps.
@@ -196,6 +199,7 @@ impl ContactResolution {
 
     /// Begins a substep that ends at `time`, in s.
     pub(crate) fn lead(&mut self, model: &Model, time: f64) {
+        self.end_time = time;
         self.led.clear();
         model.bodies.iter().for_each(|body| body.extend_positions(time, &mut self.led));
     }
@@ -231,6 +235,39 @@ impl ContactResolution {
             islands.push(context, &push, end, lifts);
         }
         self.work = self.islands.work((&self.start, &self.end), self.cloth, step);
+    }
+
+    /// The pairs that are, or come, too near on the way to `ends`, as a part of the objective of a solver that minimises over a substep of `step` seconds. Nothing is moved.
+    ///
+    /// What is not finite has no pairs; the solver's own test refuses it.
+    pub(crate) fn find_penalties(
+        &mut self,
+        context: &ContactContext<'_>,
+        (ends, inverse_masses): (&[Vec3<f64>], &[f64]),
+        step: f64,
+    ) -> impl Iterator<Item = PairPenalty> {
+        self.end.clear();
+        self.end.extend_from_slice(ends);
+        self.inverse_masses.clear();
+        self.inverse_masses.extend_from_slice(inverse_masses);
+        self.complete();
+        self.forget();
+        // A motion that is cut to be looked at has not been cut.
+        let stats = std::mem::take(&mut self.stats_per_thread);
+        let is_finite = self.survey(context).is_ok();
+        self.stats_per_thread = stats;
+        if is_finite {
+            self.look(context);
+            self.find_contacts(context);
+        } else {
+            self.parts.iter_mut().for_each(|part| part.get_mut().unwrap_or_else(PoisonError::into_inner).clear());
+        }
+        let Self { parts, start, end, cloth, .. } = self;
+        let (cloth, positions) = (*cloth, (&start[..], &end[..]));
+        let parts = parts.iter_mut().map(|part| &*part.get_mut().unwrap_or_else(PoisonError::into_inner));
+        parts
+            .flat_map(Contacts::with_first_counts)
+            .filter_map(move |(contact, first_count)| PairPenalty::new(contact, first_count, positions, cloth, step))
     }
 
     /// The work of pins and of colliders on the cloth in the last substep, in J; it is told once.

@@ -80,6 +80,41 @@ impl PairContact {
         }
     }
 
+    /// m, in kg; zero where nothing can be moved.
+    pub(crate) fn inertia(&self) -> f64 {
+        self.inertia
+    }
+
+    /// b.
+    pub(crate) fn weights(&self) -> [f64; 4] {
+        self.weights
+    }
+
+    /// Whether one of its vertices is led, or has no part in the contact.
+    pub(crate) fn is_led(&self, k: usize) -> bool {
+        self.moves[k] == 0.0
+    }
+
+    /// n.
+    pub(crate) fn normal(&self) -> Vec3<f64> {
+        self.normal
+    }
+
+    /// t, in m.
+    pub(crate) fn thickness(&self) -> f64 {
+        self.thickness
+    }
+
+    /// r and C at the start of the substep, in m.
+    pub(crate) fn start(&self) -> (Vec3<f64>, f64) {
+        (self.start, self.start_error)
+    }
+
+    /// μ.
+    pub(crate) fn friction(&self) -> f64 {
+        self.friction
+    }
+
     /// Σ bᵢ xᵢ.
     #[inline]
     fn along(&self, x: &Shared<'_, Vec3<f64>>) -> Vec3<f64> {

@@ -39,7 +39,7 @@ use crate::parameter::{Entry, Kind, Parameter, Setting, Settings};
 use crate::settings::{typed, word};
 use crate::solver::explicit::stability::{Mode, Stability};
 use crate::solver::explicit::symplectic::Symplectic;
-use crate::solver::substep_loop::{Motion, Outcome, Scheme, Substep, SubstepLoop};
+use crate::solver::substep_loop::{Motion, Outcome, PairSearch, Scheme, Substep, SubstepLoop};
 use crate::solver::{
     Context, Instant, MOST_SUBSTEPS, Need, NoClock, Precision, SUBSTEPS, SolverKind, StepError, Term, paced,
 };
@@ -293,7 +293,12 @@ impl Scheme for ExplicitScheme {
         self.velocities.clone_from(&motion.velocities);
     }
 
-    fn step(&mut self, substep: &Substep<'_>, motion: &mut Motion) -> Result<Outcome, StepError> {
+    fn step(
+        &mut self,
+        substep: &Substep<'_>,
+        motion: &mut Motion,
+        _: &mut PairSearch<'_>,
+    ) -> Result<Outcome, StepError> {
         let h = substep.step;
         for (i, w) in motion.inverse_masses.iter().enumerate() {
             // A held vertex is led: its velocity is that of its path in this substep.

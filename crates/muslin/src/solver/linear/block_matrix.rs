@@ -112,6 +112,13 @@ impl BlockMatrix {
         self.columns[range.clone()].iter().copied().zip(&self.blocks[range])
     }
 
+    /// Adds to a block; one that the pattern does not have is left out.
+    pub(crate) fn add(&mut self, row: u32, column: u32, block: Mat3) {
+        if let Some(slot) = self.slot(row, column) {
+            self.blocks[slot as usize] += block;
+        }
+    }
+
     /// Rows and columns of a held vertex become those of the identity: it does not move.
     pub(crate) fn hold(&mut self, vertex: usize) {
         for at in self.starts[vertex] as usize..self.starts[vertex + 1] as usize {

@@ -169,8 +169,8 @@ impl<R: Real> Frame<R> {
     ) -> Result<(), StepError> {
         let Some(mut resolution) = self.resolution.take() else { return Ok(()) };
         let kinematics = std::mem::take(&mut self.kinematics);
-        let colliders = (kinematics.obstacles(substep), kinematics.time_after(substep));
-        let outcome = resolve_contact(self, &mut resolution, context, colliders, step);
+        resolution.lead(context.model, kinematics.time_after(substep));
+        let outcome = resolve_contact(self, &mut resolution, context, kinematics.obstacles(substep), step);
         self.ledger.add_pairs(resolution.take_work());
         (self.resolution, self.kinematics) = (Some(resolution), kinematics);
         outcome?;

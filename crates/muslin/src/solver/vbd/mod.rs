@@ -52,13 +52,14 @@ pub(crate) mod sweep_f32;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::contact::response::penalty::PenaltyForce;
 use crate::energy::{Batch, Constraint, Energy};
 use crate::math::{Mat3, Small, Vec3};
 use crate::parallel::{Shared, Worker};
 use crate::parameter::{Entry, Kind, Parameter, Setting, Settings};
 use crate::settings::typed;
 use crate::solver::elastic::drag_value;
-use crate::solver::substep_loop::{Motion, Outcome, Scheme, Substep, SubstepLoop};
+use crate::solver::substep_loop::{Motion, Outcome, PairSearch, Scheme, Substep, SubstepLoop};
 use crate::solver::vbd::incident::{IncidentElements, Plan};
 use crate::solver::vbd::sweep_f32::{PIECE, Single, Surroundings, extrapolation};
 use crate::solver::{
@@ -477,7 +478,12 @@ impl Scheme for Descent {
         Ok(())
     }
 
-    fn step(&mut self, substep: &Substep<'_>, motion: &mut Motion) -> Result<Outcome, StepError> {
+    fn step(
+        &mut self,
+        substep: &Substep<'_>,
+        motion: &mut Motion,
+        _: &mut PairSearch<'_>,
+    ) -> Result<Outcome, StepError> {
         self.start.clone_from(&motion.positions);
         self.normal_forces.fill(Vec3::ZERO);
         let mut in_vain = 0;
@@ -586,15 +592,9 @@ impl Descent {
         for (i, x) in positions.iter_mut().enumerate().filter(|(i, _)| inverse_masses[*i] > 0.0) {
             *x = penalty_contacts.rest(*x, previous[i]);
             let inertia = substep.model.masses[i] / (substep.step * substep.step);
-            penalty_contacts.each_press(
-                i,
-                inertia,
-                (*x, previous[i]),
-                |_| Vec3::ZERO,
-                |slot, press| {
-                    self.normal_forces[slot] = press.normal_force;
-                },
-            );
+            let normal_forces = &mut self.normal_forces;
+            let take = |slot: usize, press: PenaltyForce| normal_forces[slot] = press.normal_force;
+            penalty_contacts.each_press(i, inertia, (*x, previous[i]), |_| Vec3::ZERO, take);
         }
     }
 

@@ -66,3 +66,44 @@ fn newton_gains_no_energy_from_friction_on_soft_cloth_and_free_vertices() {
         }
     }
 }
+
+/// Two stiff sheets fall across a bar and onto each other. Met after it had solved, contact undid the solution, and made fifty times the energy that they fell with.
+#[test]
+fn newton_gains_no_energy_where_stiff_sheets_fall_on_a_bar_and_on_each_other() {
+    let sheet = |height: f64, turn: f64| {
+        format!(
+            r#"
+            [[cloth]]
+            grid = {{ size = [0.5, 0.5], cells = [12, 12] }}
+            translate = [0.01, {height}, 0.0]
+            rotate = [0, {turn}, 0]
+            material = {{ density = 0.2, stretch = {{ stiffness = 5000.0 }}, bend = {{ stiffness = 1e-4 }} }}
+            "#
+        )
+    };
+    let mut simulation = simulation(&format!(
+        r#"
+        solver.kind = "newton"
+        contact = {{ self_contact = true, thickness = 4e-3, friction = 0.3 }}
+        {}{}
+        [[collider]]
+        capsule = {{ a = [-0.4, 0, 0], b = [0.4, 0, 0], radius = 0.05 }}
+        [[collider]]
+        plane = {{ point = [0, -0.2, 0], normal = [0, 1, 0] }}
+        "#,
+        sheet(0.1, 0.0),
+        sheet(0.13, 20.0)
+    ));
+    let (mut strain, mut error, mut scale, mut pairs) = (0.0_f64, 0.0_f64, 0.0_f64, 0);
+    for _ in 0..40 {
+        pairs = pairs.max(advance(&mut simulation).contacts);
+        let d = simulation.diagnose();
+        strain = strain.max(d.max_strain);
+        scale = scale.max(d.kinetic_energy);
+        error = error.max(d.energy_error.expect("nothing is led"));
+        assert_eq!(d.intersections, Some(0), "pairs that cut each other after frame {}", simulation.frame());
+    }
+    assert!(pairs > 20, "only {pairs} pairs touched");
+    assert!(error <= 0.01 * scale, "{error} J from nowhere, where {scale} J were in motion");
+    assert!(strain < 0.15, "a strain of {strain}");
+}

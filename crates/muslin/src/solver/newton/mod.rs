@@ -37,7 +37,7 @@
 //! preconditioner. Which is faster depends on the stiffness (at 128 × 128 vertices and 1 kN/m they are level, stiffer cloth is
 //! for Cholesky), so `auto` takes the first as long as its memory is modest.
 //!
-//! Contact is a stiff potential while the iterations run (`penalty_contacts.rs`); what depth is left is projected at the end.
+//! **Contact** is a stiff potential while the iterations run, with colliders (`penalty_contacts.rs`) and with cloth and meshes (`pair_penalties.rs`); what depth is left is projected at the end.
 //! Iterations start from xⁿ, where a vertex at rest only just touches: contact and its friction take some four of them, ten for free vertices
 //! that fall on a sphere, and one alone is not enough where there are bodies.
 //!
@@ -46,6 +46,9 @@
 //! and a step that ends on the way may have more energy than it began with. So the force is first guessed from y, and then
 //! corrected by how far each vertex is from balance.
 //!
+//! The pairs, their normals and weights are found anew after every iteration, for where it ended. Between two iterations they are fixed, so each line search has one function to
+//! lower; over all iterations there is none. Where cloth slaps on cloth the pairs may change to the last iteration: `residual` is then large, and the certificate holds what is left.
+//!
 //! **Rounding.** Near the minimum φ falls by less than rounding does to it. Within that, the line search looks at the slope
 //! instead: the conditions are the same for a parabola [Hager, Zhang 2005, §2].
 //!
@@ -53,8 +56,11 @@
 //!
 //! [Baraff, Witkin 1998], [Choi, Ko 2002], [Martin et al. 2011] for the optimisation, [Nocedal, Wright 2006, ch. 3].
 
+mod system;
+
 use crate::contact::kinematics::ColliderOverSubstep;
-use crate::contact::response::penalty;
+use crate::contact::response::pair_penalties::PairPenalties;
+use crate::contact::response::penalty::PenaltyForce;
 use crate::contact::response::penalty_contacts::PenaltyContacts;
 use crate::energy::Treatment;
 use crate::math::{Mat3, Vec3};
@@ -62,8 +68,9 @@ use crate::parallel::Shared;
 use crate::parameter::{Entry, Kind, Parameter, Setting, Settings};
 use crate::settings::{typed, word};
 use crate::solver::elastic::Instant;
-use crate::solver::linear::{BlockMatrix, Cholesky, ConjugateGradients};
-use crate::solver::substep_loop::{Motion, Outcome, Scheme, Substep, SubstepLoop};
+use crate::solver::linear::BlockMatrix;
+use crate::solver::newton::system::{LinearChoice, LinearSystem, LinearSystems};
+use crate::solver::substep_loop::{Motion, Outcome, PairSearch, Scheme, Substep, SubstepLoop};
 use crate::solver::{Context, Need, SUBSTEPS, SolverKind, StepError, count, iterations, paced};
 use crate::state::{SolverMemory, State, StepBefore};
 
@@ -81,7 +88,7 @@ pub const KIND: SolverKind = SolverKind {
                 unit: "m",
                 kind: Kind::Number { min: 0.0, max: f64::INFINITY },
                 default: Some(Setting::Number(1e-6)),
-                meaning: "iterations stop once one of them moves no vertex farther than this",
+                meaning: "iterations stop once one of them moves no vertex farther than this, or than a thousandth of its fall from rest in a substep",
             },
             Parameter {
                 name: "integrator",
@@ -146,7 +153,7 @@ pub struct Newton {
     pub substeps: u32,
     /// Most iterations of a substep.
     pub iterations: u32,
-    /// Iterations stop once one of them moves no vertex farther than this, in m.
+    /// Iterations stop once one of them moves no vertex farther than this, in m, or than a thousandth of its fall from rest in a substep.
     pub tolerance: f64,
     /// Integration in time.
     pub integrator: Integrator,
@@ -155,7 +162,7 @@ pub struct Newton {
     /// Whether a step that raises the objective is halved.
     pub line_search: LineSearch,
     /// How linear systems are solved.
-    pub linear: LinearSystem,
+    pub linear: LinearSolver,
     /// Relative residual at which conjugate gradients stop.
     pub cg_tolerance: f64,
 }
@@ -228,14 +235,14 @@ word!(LineSearch { Backtracking = "backtracking", None = "none" });
 /// How [`Newton`] solves linear systems.
 ///
 /// ```
-/// use muslin::solver::{LinearSystem, Newton};
+/// use muslin::solver::{LinearSolver, Newton};
 ///
-/// let solver = Newton { linear: LinearSystem::Cg, ..Default::default() };
-/// assert_eq!(Newton::default().linear, LinearSystem::Auto);
+/// let solver = Newton { linear: LinearSolver::Cg, ..Default::default() };
+/// assert_eq!(Newton::default().linear, LinearSolver::Auto);
 /// # let _ = solver;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LinearSystem {
+pub enum LinearSolver {
     /// As suits the size.
     Auto,
     /// Sparse Cholesky.
@@ -244,19 +251,16 @@ pub enum LinearSystem {
     Cg,
 }
 
-word!(LinearSystem { Auto = "auto", Cholesky = "cholesky", Cg = "cg" });
-
-/// Above this many vertices `auto` takes conjugate gradients: the factor of a sheet grows as n log n, its time as n^1.5.
-const CHOLESKY_LIMIT: usize = 40_000;
-
-/// Conjugate gradients that have not converged after this many iterations are taken as they are.
-const CG_LIMIT: u32 = 5_000;
+word!(LinearSolver { Auto = "auto", Cholesky = "cholesky", Cg = "cg" });
 
 /// The part of the expected descent that a step must reach.
 const ARMIJO: f64 = 1e-4;
 
 /// An iteration that moves no vertex farther than this, in m, is taken to be near the minimum.
 const NEAR: f64 = 1e-3;
+
+/// Part of g h² that an iteration may still move a vertex by where it stops.
+const LEAST_PART: f64 = 1e-3;
 
 /// Halvings after which a line search gives up: the step is then below rounding.
 const HALVINGS: u32 = 40;
@@ -267,12 +271,6 @@ const BLUR: f64 = 1e-12;
 /// Vertices whose energies are summed into one number.
 const PIECE: usize = 512;
 
-/// How the systems are solved.
-enum Linear {
-    Direct(Box<Cholesky>),
-    Iterative(ConjugateGradients),
-}
-
 /// Newton's method and its memory.
 struct NewtonScheme {
     iterations: u32,
@@ -280,12 +278,7 @@ struct NewtonScheme {
     two_steps: bool,
     treatment: Treatment,
     searches: bool,
-    linear_choice: &'static str,
-    cg_tolerance: f64,
-    linear: Option<Linear>,
-    matrix: BlockMatrix,
-    /// For each term, the blocks of each element.
-    slots: Vec<Vec<u32>>,
+    systems: LinearSystems,
     gradient: Vec<Vec3<f64>>,
     direction: Vec<Vec3<f64>>,
     trial: Vec<Vec3<f64>>,
@@ -294,13 +287,21 @@ struct NewtonScheme {
     /// Energies of all terms in pieces, and where each term begins; then those of the vertices.
     pieces: Vec<f64>,
     first_pieces: Vec<usize>,
-    /// Per vertex and body: the normal force of the last iteration, in N.
-    normal_forces: Vec<Vec3<f64>>,
+    contact: ContactState,
+    /// The normal forces that will be those of the colliders, in N.
     next_forces: Vec<Vec3<f64>>,
     /// All xⁿ⁻¹, then all vⁿ⁻¹; empty before the second step, and for implicit Euler.
     before: StepBefore,
     /// The vertices that make a step of implicit Euler next.
     restarts: Vec<bool>,
+}
+
+/// Contact with normal forces that are fixed while an iteration runs.
+#[derive(Default)]
+struct ContactState {
+    /// Per vertex and collider: the normal force of the last iteration, in N.
+    of_colliders: Vec<Vec3<f64>>,
+    pairs: PairPenalties,
 }
 
 impl NewtonScheme {
@@ -316,40 +317,32 @@ impl NewtonScheme {
                 _ => Treatment::Clamp,
             },
             searches: settings.choice("line_search") != Some("none"),
-            linear_choice: settings.choice("linear").unwrap_or("auto"),
-            cg_tolerance: settings.number("cg_tolerance").unwrap_or(1e-4),
-            linear: None,
-            matrix: BlockMatrix::default(),
-            slots: Vec::new(),
+            systems: LinearSystems::new(
+                match settings.choice("linear") {
+                    Some("cholesky") => LinearChoice::Direct,
+                    Some("cg") => LinearChoice::Iterative,
+                    _ => LinearChoice::BySize,
+                },
+                settings.number("cg_tolerance").unwrap_or(1e-4),
+            ),
             gradient: Vec::new(),
             direction: Vec::new(),
             trial: Vec::new(),
             inertias: Vec::new(),
             pieces: Vec::new(),
             first_pieces: Vec::new(),
-            normal_forces: Vec::new(),
+            contact: ContactState::default(),
             next_forces: Vec::new(),
             before: StepBefore::default(),
             restarts: Vec::new(),
         }
     }
 
-    /// Pattern, slots and memory for a model, made once.
-    fn set_up(&mut self, context: &Context<'_>, vertices: usize) -> Result<(), StepError> {
-        self.matrix = BlockMatrix::new(vertices, |visit| {
-            context.terms.iter().for_each(|term| (0..term.element_count()).for_each(|e| visit(term.stencil(e))));
-        });
-        let matrix = &self.matrix;
-        self.slots.clear();
+    /// Memory for a model, made once.
+    fn set_up(&mut self, context: &Context<'_>, vertices: usize) {
         self.first_pieces.clear();
         let mut pieces = 0;
         for term in context.terms {
-            let pairs = (0..term.element_count()).flat_map(|e| {
-                let stencil = term.stencil(e);
-                stencil.iter().flat_map(move |&i| stencil.iter().map(move |&j| (i, j)))
-            });
-            // The pattern has a block for every pair of a stencil.
-            self.slots.push(pairs.filter_map(|(i, j)| matrix.slot(i, j)).collect());
             self.first_pieces.push(pieces);
             pieces += term.piece_count();
         }
@@ -358,17 +351,6 @@ impl NewtonScheme {
         self.gradient = vec![Vec3::ZERO; vertices];
         self.direction = vec![Vec3::ZERO; vertices];
         self.trial = vec![Vec3::ZERO; vertices];
-        let direct = match self.linear_choice {
-            "cholesky" => true,
-            "cg" => false,
-            _ => vertices <= CHOLESKY_LIMIT,
-        };
-        self.linear = Some(if direct {
-            Linear::Direct(Box::new(Cholesky::new(&self.matrix).ok_or(StepError::Memory { vertices })?))
-        } else {
-            Linear::Iterative(ConjugateGradients::default())
-        });
-        Ok(())
     }
 }
 
@@ -392,7 +374,7 @@ impl Objective<'_> {
         vertex: usize,
         x: Vec3<f64>,
         normal_forces: &[Vec3<f64>],
-        mut visit: impl FnMut(usize, penalty::PenaltyForce),
+        mut visit: impl FnMut(usize, PenaltyForce),
     ) {
         let from = self.previous[vertex];
         let penalty_contacts = self.substep.penalty_contacts(self.is_searched);
@@ -400,7 +382,7 @@ impl Objective<'_> {
     }
 
     /// φ(x), in J.
-    fn value(&self, x: &[Vec3<f64>], pieces: &mut [f64], first_pieces: &[usize], normal_forces: &[Vec3<f64>]) -> f64 {
+    fn value(&self, x: &[Vec3<f64>], pieces: &mut [f64], first_pieces: &[usize], contact: &ContactState) -> f64 {
         let Substep { context, .. } = *self.substep;
         let shared = Shared::open(context.team, pieces);
         context.team.run(context.threads, |worker| {
@@ -413,17 +395,17 @@ impl Objective<'_> {
                 for i in piece * PIECE..x.len().min((piece + 1) * PIECE) {
                     if self.inertias[i] > 0.0 {
                         sum += 0.5 * self.inertias[i] * (x[i] - self.predicted[i]).norm_squared();
-                        self.each_press(i, x[i], normal_forces, |_, press| sum += press.value);
+                        self.each_press(i, x[i], &contact.of_colliders, |_, press| sum += press.value);
                     }
                 }
                 shared.set(first + piece, sum);
             }
         });
-        pieces.iter().sum()
+        pieces.iter().sum::<f64>() + contact.pairs.value(x)
     }
 
     /// ∇φ(x), in N; zero for held vertices.
-    fn gradient(&self, x: &[Vec3<f64>], out: &mut [Vec3<f64>], normal_forces: &[Vec3<f64>]) {
+    fn gradient(&self, x: &[Vec3<f64>], out: &mut [Vec3<f64>], contact: &ContactState) {
         let Substep { context, .. } = *self.substep;
         out.fill(Vec3::ZERO);
         let shared = Shared::open(context.team, out);
@@ -435,22 +417,17 @@ impl Objective<'_> {
                 let mut sum = Vec3::ZERO;
                 if self.inertias[i] > 0.0 {
                     sum = shared.get(i) + (x[i] - self.predicted[i]) * self.inertias[i];
-                    self.each_press(i, x[i], normal_forces, |_, press| sum += press.gradient);
+                    self.each_press(i, x[i], &contact.of_colliders, |_, press| sum += press.gradient);
                 }
                 shared.set(i, sum);
             }
         });
+        contact.pairs.add_gradient(x, out);
     }
 
     /// M/η² + H(x), in N/m.
-    fn hessian(
-        &self,
-        x: &[Vec3<f64>],
-        treatment: Treatment,
-        slots: &[Vec<u32>],
-        matrix: &mut BlockMatrix,
-        normal_forces: &[Vec3<f64>],
-    ) {
+    fn hessian(&self, x: &[Vec3<f64>], treatment: Treatment, system: &mut LinearSystem, contact: &ContactState) {
+        let LinearSystem { matrix, slots, .. } = system;
         let Substep { context, .. } = *self.substep;
         let (blocks, diagonal) = matrix.parts_mut();
         blocks.fill(Mat3::ZERO);
@@ -458,16 +435,18 @@ impl Objective<'_> {
         // diagonal of the vertices of its own share.
         let shared = Shared::open(context.team, blocks);
         context.team.run(context.threads, |worker| {
-            for (term, slots) in context.terms.iter().zip(slots) {
+            for (term, slots) in context.terms.iter().zip(&*slots) {
                 term.add_stiffness(worker, self.at(x), treatment, slots, &shared);
             }
             for i in worker.share(0..x.len()) {
                 let slot = diagonal[i] as usize;
                 let mut sum = shared.get(slot) + Mat3::scalar(self.inertias[i]);
-                self.each_press(i, x[i], normal_forces, |_, press| sum += press.hessian);
+                self.each_press(i, x[i], &contact.of_colliders, |_, press| sum += press.hessian);
                 shared.set(slot, sum);
             }
         });
+        // The system covers the pairs.
+        contact.pairs.each_block(x, |i, j, block| matrix.add(i, j, block));
         for i in (0..x.len()).filter(|i| self.inertias[*i] == 0.0) {
             matrix.hold(i);
         }
@@ -478,7 +457,7 @@ impl Objective<'_> {
     ///
     /// k d alone is wrong where the iterations have not yet balanced it: a vertex that comes to y in the first of them is there as deep as
     /// if there were no contact, and k d is then a hundred times what it will be. A is the stiffness of the vertex along n.
-    fn normal_forces(
+    fn update_forces(
         &self,
         x: &[Vec3<f64>],
         (gradient, matrix): (&[Vec3<f64>], &BlockMatrix),
@@ -506,7 +485,7 @@ impl Objective<'_> {
         });
     }
 
-    /// Raises normal forces to what bodies would press with on vertices that came to y alone: from where a step begins,
+    /// Raises forces to what bodies would press with on vertices that came to y alone: from where a step begins,
     /// contact is not yet to be seen.
     fn guess_forces(&self, forces: &mut [Vec3<f64>]) {
         let penalty_contacts = self.substep.penalty_contacts(self.is_searched);
@@ -549,28 +528,38 @@ impl Scheme for NewtonScheme {
 
     fn prepare(&mut self, context: &Context<'_>, motion: &Motion, _step: f64) -> Result<(), StepError> {
         let vertices = motion.positions.len();
-        if self.linear.is_none() || self.gradient.len() != vertices {
-            self.set_up(context, vertices)?;
+        if self.gradient.len() != vertices || self.first_pieces.is_empty() {
+            self.set_up(context, vertices);
         }
-        for forces in [&mut self.normal_forces, &mut self.next_forces] {
+        self.systems.begin(context, vertices)?;
+        for forces in [&mut self.contact.of_colliders, &mut self.next_forces] {
             forces.clear();
             forces.resize(vertices * context.model.colliders.len(), Vec3::ZERO);
         }
         Ok(())
     }
 
-    fn step(&mut self, substep: &Substep<'_>, motion: &mut Motion) -> Result<Outcome, StepError> {
+    fn step(
+        &mut self,
+        substep: &Substep<'_>,
+        motion: &mut Motion,
+        search: &mut PairSearch<'_>,
+    ) -> Result<Outcome, StepError> {
         self.predict(&substep.model.masses, motion, substep.step);
         let inertias = std::mem::take(&mut self.inertias);
-        let Motion { positions, previous, predicted, .. } = motion;
+        let Motion { positions, previous, predicted, inverse_masses, .. } = motion;
         let objective = Objective { substep, predicted, previous, inertias: &inertias, is_searched: self.searches };
-        objective.guess_forces(&mut self.normal_forces);
+        self.contact.pairs.clear();
+        search.replace(&mut self.contact.pairs, substep, (predicted, inverse_masses));
+        self.contact.pairs.guess_forces(predicted);
+        objective.guess_forces(&mut self.contact.of_colliders);
+        let tolerance = self.tolerance_of(substep);
         let mut outcome = Outcome::default();
         let mut is_done = false;
         let mut tries_exact = self.treatment == Treatment::Clamp;
         let mut near = false;
         loop {
-            objective.gradient(positions, &mut self.gradient, &self.normal_forces);
+            objective.gradient(positions, &mut self.gradient, &self.contact);
             outcome.residual = objective.residual(&self.gradient)?;
             if outcome.iterations == self.iterations || is_done || outcome.residual == 0.0 {
                 break;
@@ -579,9 +568,10 @@ impl Scheme for NewtonScheme {
             let reach = self.direction.iter().map(|d| d.norm()).fold(0.0, f64::max);
             let length = self.search(&objective, positions);
             outcome.iterations += 1;
-            let has_settled = substep.obstacles.is_empty() || self.update_forces(&objective, positions);
+            let moved = search.replace(&mut self.contact.pairs, substep, (positions, inverse_masses));
+            let has_settled = self.update_forces(&objective, positions) <= tolerance && moved <= tolerance;
             // A step that had to be shortened says nothing about how near the minimum is; one of no length is below rounding.
-            let is_solved = has_settled && length == 1.0 && reach <= self.tolerance;
+            let is_solved = has_settled && length == 1.0 && reach <= tolerance;
             outcome.unsolved = (!is_solved && reach > self.tolerance).then_some(reach);
             is_done = is_solved || has_settled && length == 0.0;
             near = reach < NEAR;
@@ -589,6 +579,10 @@ impl Scheme for NewtonScheme {
         self.inertias = inertias;
         self.set_velocities(substep, motion);
         Ok(outcome)
+    }
+
+    fn pair_work(&self, motion: &Motion) -> [f64; 2] {
+        self.contact.pairs.work(&motion.positions)
     }
 
     fn end(&mut self, motion: &Motion) {
@@ -604,7 +598,7 @@ impl Scheme for NewtonScheme {
         let penalty_contacts = substep.penalty_contacts(self.searches);
         for (i, inertia) in self.inertias.iter().enumerate().filter(|(_, inertia)| **inertia > 0.0) {
             let ends = (motion.positions[i], motion.previous[i]);
-            let normal_force = |slot: usize| self.normal_forces[slot];
+            let normal_force = |slot: usize| self.contact.of_colliders[slot];
             penalty_contacts.each_press(i, *inertia, ends, normal_force, |_, press| visit(i, press.work));
         }
     }
@@ -662,26 +656,40 @@ impl NewtonScheme {
             return;
         }
         let count = motion.positions.len();
-        self.restarts.resize(count, false);
+        let Self { restarts, contact, .. } = self;
+        restarts.clear();
+        restarts.resize(count, false);
+        contact.pairs.each_pressed(&motion.positions, |vertex| restarts[vertex] = true);
         for i in 0..count {
             let (x, previous) = (motion.positions[i], motion.previous[i]);
             let touches = |obstacle: &ColliderOverSubstep| {
                 obstacle.touch(x, || previous, substep.model.thickness, substep.step).is_some()
             };
-            self.restarts[i] = motion.inverse_masses[i] == 0.0 || substep.obstacles.iter().any(touches);
+            self.restarts[i] |= motion.inverse_masses[i] == 0.0 || substep.obstacles.iter().any(touches);
             if let (Some((older, _)), false) = (self.older(i, count), self.restarts[i]) {
                 motion.velocities[i] = ((x - previous) * 3.0 - (previous - older)) * (0.5 / substep.step);
             }
         }
     }
 
-    /// The normal forces for the next iteration. Returns whether they have settled.
-    fn update_forces(&mut self, objective: &Objective<'_>, positions: &[Vec3<f64>]) -> bool {
-        let Self { gradient, matrix, normal_forces, next_forces, .. } = self;
-        objective.gradient(positions, gradient, normal_forces);
-        objective.normal_forces(positions, (gradient, matrix), normal_forces, next_forces);
-        std::mem::swap(normal_forces, next_forces);
-        objective.unsettled(normal_forces, next_forces) <= self.tolerance
+    /// Where iterations stop, in m. In short steps weight itself moves a vertex by less than the setting, and what begins to slip would never be seen to.
+    fn tolerance_of(&self, substep: &Substep<'_>) -> f64 {
+        let fallen = substep.model.gravity.norm() * substep.step * substep.step;
+        if fallen > 0.0 { self.tolerance.min(LEAST_PART * fallen) } else { self.tolerance }
+    }
+
+    /// The forces for the next iteration. Returns how far the change could move a vertex by friction, in m.
+    fn update_forces(&mut self, objective: &Objective<'_>, positions: &[Vec3<f64>]) -> f64 {
+        let Self { gradient, systems, contact, next_forces, .. } = self;
+        let Some(matrix) = systems.last_matrix() else { return 0.0 };
+        if objective.substep.obstacles.is_empty() && contact.pairs.is_empty() {
+            return 0.0;
+        }
+        objective.gradient(positions, gradient, contact);
+        objective.update_forces(positions, (gradient, matrix), &contact.of_colliders, next_forces);
+        std::mem::swap(&mut contact.of_colliders, next_forces);
+        let change = objective.unsettled(&contact.of_colliders, next_forces);
+        change.max(contact.pairs.update_forces(positions, gradient, |i| matrix.diagonal_block(i)))
     }
 
     /// The direction of the next iteration, from the exact Hessian if that is asked for and positive definite, and otherwise
@@ -694,12 +702,14 @@ impl NewtonScheme {
         iterations: u32,
     ) -> Result<bool, StepError> {
         let treatments = if exact { &[Treatment::Plain, self.treatment][..] } else { &[self.treatment] };
+        let context = objective.substep.context;
+        let system = self.systems.covering(context, &self.contact.pairs)?;
         for &treatment in treatments {
-            objective.hessian(positions, treatment, &self.slots, &mut self.matrix, &self.normal_forces);
+            objective.hessian(positions, treatment, system, &self.contact);
             for (d, g) in self.direction.iter_mut().zip(&self.gradient) {
                 *d = -*g;
             }
-            if self.solve(objective.substep.context) {
+            if system.solve(context, &mut self.direction) {
                 return Ok(!exact || treatment == Treatment::Plain);
             }
         }
@@ -710,45 +720,27 @@ impl NewtonScheme {
         })
     }
 
-    /// Replaces the direction d by A⁻¹d; `false` if A is found not to be positive definite.
-    fn solve(&mut self, context: &Context<'_>) -> bool {
-        match &mut self.linear {
-            Some(Linear::Direct(cholesky)) => {
-                let done = cholesky.factor(&self.matrix);
-                if done {
-                    cholesky.solve(&mut self.direction);
-                }
-                done
-            }
-            Some(Linear::Iterative(cg)) => {
-                let team = (context.team, context.threads);
-                !cg.solve(team, &self.matrix, &mut self.direction, self.cg_tolerance, CG_LIMIT).indefinite
-            }
-            None => false,
-        }
-    }
-
     /// Moves along the direction as far as the objective falls. Returns the part of it that was gone; zero if it falls nowhere.
     ///
     /// The gradient is lost.
     fn search(&mut self, objective: &Objective<'_>, positions: &mut [Vec3<f64>]) -> f64 {
-        let Self { trial, direction, gradient, pieces, first_pieces, normal_forces, .. } = self;
+        let Self { trial, direction, gradient, pieces, first_pieces, contact, .. } = self;
         if !self.searches {
             positions.iter_mut().zip(direction).for_each(|(x, d)| *x += *d);
             return 1.0;
         }
         let along = |gradient: &[Vec3<f64>]| gradient.iter().zip(&*direction).map(|(g, d)| g.dot(*d)).sum::<f64>();
         let slope = along(gradient);
-        let start = objective.value(positions, pieces, first_pieces, normal_forces);
+        let start = objective.value(positions, pieces, first_pieces, contact);
         let mut length = 1.0;
         for _ in 0..HALVINGS {
             for ((t, x), d) in trial.iter_mut().zip(&*positions).zip(&*direction) {
                 *t = *x + *d * length;
             }
-            let value = objective.value(trial, pieces, first_pieces, normal_forces);
+            let value = objective.value(trial, pieces, first_pieces, contact);
             let mut falls = value <= start + ARMIJO * length * slope;
             if !falls && value <= start + BLUR * start.abs() {
-                objective.gradient(trial, gradient, normal_forces);
+                objective.gradient(trial, gradient, contact);
                 falls = along(gradient) <= (2.0 * ARMIJO - 1.0) * slope;
             }
             if falls {
