@@ -308,14 +308,13 @@ impl Report {
         Some((worst.max_strain, worst.frame))
     }
 
-    /// The frame with the most energy from nowhere, as a part of the energy scale there, if that is more than [`ENERGY_ERROR`].
+    /// The frame with the most energy from nowhere, as a part of the energy scale, if that is more than [`ENERGY_ERROR`].
     ///
-    /// The scale of a frame is the most that any frame up to it has in motion, in strain, in height since the first, and in work done on the cloth.
+    /// The scale of a run is the most that any frame of it has in motion, in strain, in height since the first, and in work done on the cloth: a cloth that hangs still breathes by microjoules.
     pub(crate) fn energy_from_nowhere(&self) -> Option<(&Frame, f64)> {
         let start = self.frames.first()?.gravity_energy;
-        let mut scale = 0.0_f64;
+        let scale = self.frames.iter().map(|frame| frame.turnover(start)).fold(0.0, f64::max);
         let shares = self.frames.iter().filter_map(|frame| {
-            scale = scale.max(frame.turnover(start));
             let share = frame.energy_error? / scale;
             (share > ENERGY_ERROR).then_some((frame, share))
         });

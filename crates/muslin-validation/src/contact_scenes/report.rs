@@ -27,7 +27,7 @@ fn introduction(command: &str) -> String {
          ```\n{command}\n```\n\n\
          A solver runs with its defaults: it chooses its own substeps. Self-contact is on. A cell is **ok** where all of this holds:\n\n\
          - no frame in which cloth cuts cloth or a mesh, as the IPC Toolkit finds;\n\
-         - energy from nowhere of at most {} % of the energy scale, in any frame. The scale is the most in motion, in strain, in height and in work done on the cloth of any frame up to it;\n\
+         - energy from nowhere of at most {} % of the energy scale, in any frame. The scale is the most that a frame of the run has in motion, in strain, in height and in work done on the cloth;\n\
          - a largest strain of at most {} times that of the reference. The reference is `explicit` at {} of its longest stable step, or at less: the step is halved until that changes the largest strain by at most {} %, {MOST_HALVINGS} times at most;\n\
          - all frames within {} s of processor time, on one thread.\n\n\
          Else the cell says what does not hold. **by nature**: `pbd` and `shape_matching` do not read the stiffness of the scene, so that energy and strain cannot be asked of them, \
