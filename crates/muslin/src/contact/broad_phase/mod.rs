@@ -2,7 +2,7 @@
 //!
 //! A list of pairs found with a radius is good as long as nothing has moved by much; but cloth that flies or turns moves by many edges
 //! in a frame, and a list for all of it does not last. Only motion *against each other* matters. So triangles are grouped
-//! into [`Patches`], and there is a list, a [`PairList`], for each two patches that are near, and for each patch with itself. In
+//! into [`Patches`], and there is a list (a Verlet list with a skin), a [`PairList`], for each two patches that are near, and for each patch with itself. In
 //! a step the distances between two patches shrink by no more than their ρ: see [`MotionBound`].
 //!
 //! A list found with radius R holds every pair within R − Σρ after some steps, Σρ over these steps. It is found anew once that does

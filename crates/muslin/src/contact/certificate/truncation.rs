@@ -74,10 +74,10 @@ impl SeparatingPlane {
     fn between(violation: &Violation, stencil: &Stencil, fixed: [bool; 4], margin: f64, is_static: bool) -> Self {
         let &Violation { vertices, first_count, normal } = violation;
         let origin = stencil.x[3];
-        let rest_offsets = stencil.x.map(|x| x - origin);
-        let heights = rest_offsets.map(|arm| normal.dot(arm));
+        let offsets = stencil.x.map(|x| x - origin);
+        let heights = offsets.map(|offset| normal.dot(offset));
         let ends = stencil.y.map(|y| normal.dot(y - origin));
-        let size = rest_offsets.iter().chain(&stencil.y.map(|y| y - origin)).map(|arm| arm.norm()).fold(0.0, f64::max);
+        let size = offsets.iter().chain(&stencil.y.map(|y| y - origin)).map(|offset| offset.norm()).fold(0.0, f64::max);
         let least = |heights: &[f64]| heights.iter().copied().fold(f64::INFINITY, f64::min);
         let greatest = |heights: &[f64]| heights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let of = |is_first: bool, is_fixed: bool| {

@@ -227,15 +227,15 @@ impl<'a> Patches<'a> {
 
     /// The element with its curvature at rest; `None` for a triangle without a normal.
     fn at_rest(&self, mut element: Element) -> Option<Element> {
-        let rest_offsets: Vec<Vec3<f64>> = {
+        let offsets: Vec<Vec3<f64>> = {
             let origin = self.site.position(element.vertices[0]);
             element.vertices.iter().map(|&v| self.site.position(v) - origin).collect()
         };
-        let sum = rest_offsets.iter().zip(&element.weights).fold(Vec3::ZERO, |sum, (arm, w)| sum + *arm * *w);
-        let scale: f64 = rest_offsets.iter().zip(&element.weights).map(|(arm, w)| arm.norm() * w.abs()).sum();
-        let normal = rest_offsets[1].cross(rest_offsets[2]).normalized_or_zero();
+        let sum = offsets.iter().zip(&element.weights).fold(Vec3::ZERO, |sum, (offset, w)| sum + *offset * *w);
+        let scale: f64 = offsets.iter().zip(&element.weights).map(|(offset, w)| offset.norm() * w.abs()).sum();
+        let normal = offsets[1].cross(offsets[2]).normalized_or_zero();
         let [along_1, along_2, curvature] =
-            Mat3::from_columns(rest_offsets[1], rest_offsets[2], normal).inverse()?.apply(sum).to_array();
+            Mat3::from_columns(offsets[1], offsets[2], normal).inverse()?.apply(sum).to_array();
         // Rounding is no curve.
         if curvature.abs() > 1e-9 * scale {
             element.curvature = curvature;

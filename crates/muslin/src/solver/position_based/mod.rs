@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! for each substep
-//!     predict    v ← v e^(−dh) + h (g + f/m), x ← x + h v; pins where their paths lead
+//!     predict    v ← (v + h f/m) e^(−dh) + h g, x ← x + h v; pins where their paths lead
 //!     for each iteration
 //!         solve      long-range constraints; terms × colours of projections; tethers; the strain limit of a material
 //!         collide    vertices, and the midpoints of edges, out of the colliders, with friction
@@ -12,7 +12,7 @@
 //! ```
 //!
 //! [`ThreadLoop::run`] is this loop, with one function a stage. A frame is one run of the team ([`Team::run`](crate::parallel::Team::run)), with a barrier after every stage,
-//! after every colour of the sweeps, and between the two passes of the wind. Where contact is resolved, every substep is a run of its own.
+//! after every colour of the sweeps, and between the two passes of the wind. Where contact between pairs is resolved, each substep has a run of the team to itself.
 //!
 //! | place | content |
 //! |---|---|

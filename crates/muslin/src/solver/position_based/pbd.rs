@@ -1,7 +1,7 @@
 //! Position-based dynamics (PBD): the law of one projection. The loop is in [`position_based`].
 //!
 //! ```text
-//! predict   v ← v e^(−dh) + h (g + f/m),  x ← x + h v
+//! predict   v ← (v + h f/m) e^(−dh) + h g,  x ← x + h v
 //! project   s = C / Σ w‖∇C‖²,   x ← x − k′ w ∇C s
 //! update    v ← (x − xⁿ)/h
 //! ```

@@ -1,7 +1,7 @@
 //! Extended position-based dynamics (XPBD) with small steps: the law of one projection. The loop is in [`position_based`].
 //!
 //! ```text
-//! predict   v ← v e^(−dh) + h (g + f/m),  x ← x + h v
+//! predict   v ← (v + h f/m) e^(−dh) + h g,  x ← x + h v
 //! project   Δλ = (−C − α̃λ − γ ∇C·(x − xⁿ)) / ((1 + γ) Σ w‖∇C‖² + α̃),   x ← x + w ∇C Δλ,   λ ← λ + Δλ
 //! update    v ← (x − xⁿ)/h
 //! ```
