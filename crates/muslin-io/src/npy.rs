@@ -383,8 +383,11 @@ pub fn read_npy(bytes: &[u8]) -> Result<Vec<Vec<[f32; 3]>>, NpyError> {
         let before = (bytes.len() - data.len()) as u64;
         return Err(NpyError::Truncated { frame_count, expected: before + needed as u64, found: bytes.len() as u64 });
     }
+    if frame_count == 0 {
+        return Ok(Vec::new()); // of however many vertices
+    }
     if vertex_count == 0 {
-        return Ok(vec![Vec::new(); frame_count.min(1)]); // as empty as any number of them
+        return Ok(vec![Vec::new()]); // as empty as any number of them
     }
     let frame = |data: &[u8]| {
         let mut positions = Vec::new();
@@ -397,7 +400,7 @@ pub fn read_npy(bytes: &[u8]) -> Result<Vec<Vec<[f32; 3]>>, NpyError> {
         }
         positions
     };
-    Ok(data[..needed].chunks_exact(needed / frame_count.max(1)).map(frame).collect())
+    Ok(data[..needed].chunks_exact(needed / frame_count).map(frame).collect())
 }
 
 /// Frames, all of as many vertices as the first, as the bytes of a `.npy` of float32.
@@ -466,6 +469,8 @@ mod tests {
         integers[at + 1] = b'i';
         assert!(matches!(read_npy(&integers), Err(NpyError::Layout { .. })));
         assert_eq!(read_npy(&npy_bytes(&[])).unwrap().len(), 0, "no frames");
+        let none = Layout { data_start: HEADER_BYTES as u64, frame_count: 0, vertex_count: 5 }.header();
+        assert_eq!(read_npy(&none).unwrap().len(), 0, "no frames of five vertices");
     }
 
     #[test]

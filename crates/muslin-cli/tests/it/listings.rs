@@ -187,9 +187,11 @@ fn a_bench_of_contact_measures_folds() {
     let rows = answer["contact"].as_array().expect("rows");
     assert_eq!(rows.iter().map(|row| row["scene"].as_str()).collect::<Vec<_>>(), [Some("twirl")]);
     for row in rows {
-        for key in ["frame_ms", "without_ms", "contacts", "contact_us"] {
+        for key in ["frame_ms", "without_ms", "contacts"] {
             assert!(row[key].as_f64().is_some_and(|number| number > 0.0), "{key}: {row}");
         }
+        // A difference of two times, which a busy machine may turn around.
+        assert!(row["contact_us"].is_number(), "{row}");
         assert_eq!((&row["frames"], &row["intersections"]), (&json!(2), &json!(0)), "{row}");
     }
     assert!(place.text("contact.csv").contains(",twirl,"), "the same as a table");
