@@ -242,10 +242,17 @@ impl Session {
         Ok(())
     }
 
+    /// The weight of the cloths times their size, in J.
+    fn least_energy_scale(&self) -> f64 {
+        let model = self.simulation.model();
+        model.cloths.iter().map(|cloth| cloth.mass * model.gravity.norm() * cloth.mesh.extent()).sum()
+    }
+
     /// Names the vertex to look at in a frame that has more energy from nowhere than all before it.
     fn name_energy_place(&mut self) {
         let frame = self.simulation.frame();
-        let is_worst = self.report.energy_from_nowhere().is_some_and(|(worst, _)| worst.frame == frame);
+        let is_worst =
+            self.report.energy_from_nowhere(self.least_energy_scale()).is_some_and(|(worst, _)| worst.frame == frame);
         let (model, state) = (self.simulation.model(), self.simulation.state());
         if let Some(last) = self.report.frames.last_mut().filter(|_| is_worst) {
             let vertex = if last.elastic_energy > last.kinetic_energy {
@@ -349,7 +356,7 @@ impl Session {
 
     /// What to do about energy that came from nowhere.
     fn energy_warning(&self) -> Option<String> {
-        let (frame, share) = self.report.energy_from_nowhere()?;
+        let (frame, share) = self.report.energy_from_nowhere(self.least_energy_scale())?;
         let (error, place) = (frame.energy_error?, frame.energy_place.as_deref());
         let place = place.map(|place| format!(", near {place}")).unwrap_or_default();
         Some(format!(

@@ -310,10 +310,11 @@ impl Report {
 
     /// The frame with the most energy from nowhere, as a part of the energy scale, if that is more than [`ENERGY_ERROR`].
     ///
-    /// The scale of a run is the most that any frame of it has in motion, in strain, in height since the first, and in work done on the cloth: a cloth that hangs still breathes by microjoules.
-    pub(crate) fn energy_from_nowhere(&self) -> Option<(&Frame, f64)> {
+    /// The scale of a run is the most that any frame of it has in motion, in strain, in height since the first, and in work done on the cloth; but no less than `least`, in J: a cloth that lies or
+    /// hangs still breathes by microjoules.
+    pub(crate) fn energy_from_nowhere(&self, least: f64) -> Option<(&Frame, f64)> {
         let start = self.frames.first()?.gravity_energy;
-        let scale = self.frames.iter().map(|frame| frame.turnover(start)).fold(0.0, f64::max);
+        let scale = self.frames.iter().map(|frame| frame.turnover(start)).fold(least, f64::max);
         let shares = self.frames.iter().filter_map(|frame| {
             let share = frame.energy_error? / scale;
             (share > ENERGY_ERROR).then_some((frame, share))

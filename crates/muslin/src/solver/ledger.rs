@@ -12,7 +12,7 @@
 //!
 //! K·Δx/h with the whole way of the substep is exact for a step that ends with v = (x − xⁿ)/h: ½ m (‖v‖² − ‖vⁿ‖²) + ½ m ‖v − vⁿ‖² = m (v − vⁿ)·v.
 //!
-//! A pin that holds a rigid constraint feels a force that no energy knows; its work is then not a number. Constraints over long ways are left out.
+//! A pin that holds a rigid constraint feels a force that no energy knows; its work is then not a number, nor is it where constraints over long ways or a limit of strain pull at it.
 //!
 //! What a vertex got stands in a place of its own and is summed in the order of the vertices, so the numbers do not depend on threads. A scene in which nothing moves pays nothing.
 
@@ -178,6 +178,11 @@ impl Ledger {
     pub(crate) fn add_pairs(&mut self, [pins, bodies]: [f64; 2]) {
         self.through_pairs[0] += pins;
         self.through_pairs[1] += bodies;
+    }
+
+    /// Whether a pin moves a vertex in the frame.
+    pub(crate) fn leads_pins(&self) -> bool {
+        !self.led.is_empty()
     }
 
     /// The work of the frame.

@@ -58,7 +58,7 @@ use crate::solver::vertex_stages::VertexStages;
 use crate::solver::{
     Context, MOST_SUBSTEPS, Solver, Stage, StageTimes, StepError, StepReport, Stopwatch, Term, explicit, paced,
 };
-use crate::state::State;
+use crate::state::{State, Work};
 
 /// The law of one projection: how a solver moves the vertices of an element. One virtual call a sweep, none an element.
 pub(crate) trait ProjectionLaw<R: Real>: Send + Sync + 'static {
@@ -147,7 +147,7 @@ where
             stages,
             stable_step: None,
             quality: None,
-            work: self.frame.work(),
+            work: self.work(),
         })
     }
 }
@@ -227,6 +227,15 @@ where
                 long_range.tethers.place(worker, origins, &tether_offsets);
             }
         });
+    }
+
+    /// What was done on the cloth in the frame. Long-range constraints, tethers and the strain limit pull at pins with forces that no energy knows.
+    fn work(&self) -> Work {
+        let work = self.frame.work();
+        let pulls =
+            |constraints: &LengthConstraints<R>| constraints.long_range.is_some() || constraints.strain_limit.is_some();
+        let is_unknown = self.frame.leads_pins() && self.length_constraints.as_deref().is_some_and(pulls);
+        if is_unknown { Work { pins: f64::NAN, ..work } } else { work }
     }
 
     /// Runs all substeps; returns the profile and the residual.

@@ -150,6 +150,11 @@ impl<R: Real> Frame<R> {
         self.resolution.as_ref().map_or(0, |resolution| resolution.pushed())
     }
 
+    /// Whether a pin moves a vertex in this frame.
+    pub(crate) fn leads_pins(&self) -> bool {
+        self.ledger.leads_pins()
+    }
+
     /// What was done on the cloth since the start of the frame.
     pub(crate) fn work(&self) -> Work {
         self.ledger.close()
