@@ -193,9 +193,10 @@ impl EnergySum {
         Self { total: kinetic + elastic + height, stirred: kinetic + elastic }
     }
 
-    /// Whether a frame from here to `end`, in which so much work was done, has made up more than it may.
+    /// Whether a frame from here to `end`, in which so much work was done, has made up more than it may; or may have, where the work is not known.
     pub(crate) fn is_made_up(&self, end: &Self, work: Work) -> bool {
-        end.total - self.total - work.total() > GAIN * self.stirred.max(end.stirred).max(work.size())
+        let made_up = end.total - self.total - work.total();
+        made_up.is_nan() || made_up > GAIN * self.stirred.max(end.stirred).max(work.size())
     }
 }
 

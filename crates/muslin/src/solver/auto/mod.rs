@@ -10,7 +10,8 @@
 //! the cloth, the comparison cloth with half the substeps (the *twin*), and the frames that are computed again.
 //!
 //! **In contact** a strain limit and constraints over long ways push against what contact holds, and make energy. So where there are colliders, plain `xpbd` runs with as many substeps as its energy and
-//! its strain ask for (`solver/adaptive.rs`); the motion error is not estimated then. With self-contact alone that begins in the first frame that makes up energy, which is computed again, and stays.
+//! its strain ask for (`solver/adaptive.rs`); the motion error is not estimated then. With self-contact alone that begins in the first frame that makes up energy, or in which pins move, whose
+//! work is not known beside constraints over long ways; it is computed again, and that stays.
 //!
 //! `residual` in the report: as for `xpbd`. `iterations`: those of all that was computed for a frame.
 
