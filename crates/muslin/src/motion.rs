@@ -128,6 +128,11 @@ impl Motion {
         self.lead = lead;
     }
 
+    /// Whether something is added to the path.
+    pub(crate) fn is_led(&self) -> bool {
+        self.lead.is_some()
+    }
+
     /// Where the object that started at the initial state is at `time`, in s.
     ///
     /// Before the first waypoint and after the last it stands still.

@@ -260,7 +260,9 @@ fn led_speed(model: &Model, state: &State, dt: f64) -> f64 {
     let inverse = PIECES as f64 / dt;
     // How far a point is carried is the norm of an affine function of where it is: greatest at a corner.
     let corners = corners_around(&state.positions);
-    let solids = model.colliders.iter().filter(|collider| collider.moves).flat_map(|collider| {
+    // A program may lead one whose path stands still.
+    let moving = model.colliders.iter().filter(|collider| collider.moves || collider.motion.is_led());
+    let solids = moving.flat_map(|collider| {
         let motion = &collider.motion;
         pieces().map(|[from, to]| {
             let (before, after) = (motion.pose(from), motion.pose(to));
