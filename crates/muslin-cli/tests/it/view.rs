@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use muslin::parallel::Team;
 use muslin_live::Live;
+use muslin_testing::Random;
 use serde_json::{Value, json};
 
 use crate::browser::Server;
@@ -585,22 +586,16 @@ fn requests_follow_each_other_on_a_connection() {
 fn noise_is_survived() {
     let place = Place::empty();
     let server = Server::start(&place, "");
-    let mut seed = 0x2545_f491_4f6c_dd1d_u64;
-    let mut random = move || {
-        seed ^= seed << 13;
-        seed ^= seed >> 7;
-        seed ^= seed << 17;
-        seed
-    };
+    let mut random = Random::<[f64; 3]>::new(7);
     for round in 0..200 {
         let mut bytes = server.request("POST", "api/live/1/call", "Range: bytes=0-1\r\n", b"{}");
         if round % 2 == 0 {
-            bytes = (0..random() % 300).map(|_| random() as u8).collect();
+            bytes = (0..random.below(300)).map(|_| random.below(256) as u8).collect();
         }
-        for _ in 0..random() % 8 {
-            let at = random() as usize % (bytes.len() + 1);
+        for _ in 0..random.below(8) {
+            let at = random.below(bytes.len() as u32 + 1) as usize;
             if let Some(byte) = bytes.get_mut(at) {
-                *byte = random() as u8;
+                *byte = random.below(256) as u8;
             }
         }
         server.connect().write(&bytes); // and leaves

@@ -97,6 +97,8 @@ impl Chart<'_> {
 
 #[cfg(test)]
 mod tests {
+    use muslin_testing::Random;
+
     use super::*;
     use crate::mesh::{Diagonals, Mesh};
     use crate::topology::Topology;
@@ -124,11 +126,11 @@ mod tests {
     #[test]
     fn no_edge_is_in_two_lines_and_few_are_in_none() {
         let mut mesh = Mesh::grid([1.0, 1.0], [12, 12], Diagonals::default()).expect("a grid");
-        // Moved by up to a fifth of a cell, in a manner without order.
-        for (i, p) in (0_u32..).zip(&mut mesh.positions) {
-            let noise = |salt: u32| f64::from((i ^ salt).wrapping_mul(0x9E37_79B9) >> 16) / 65536.0 - 0.5;
-            p[0] += 0.4 / 12.0 * noise(0);
-            p[2] += 0.4 / 12.0 * noise(77);
+        // Moved by up to a fifth of a cell.
+        let mut random = Random::<[f64; 3]>::new(7);
+        for p in &mut mesh.positions {
+            p[0] += 0.2 / 12.0 * random.signed();
+            p[2] += 0.2 / 12.0 * random.signed();
         }
         let topology = Topology::build(&mesh);
         let mut uses = vec![0; topology.edges.len()];

@@ -381,6 +381,7 @@ mod tests {
     use super::*;
     use crate::contact::broad_phase::patch::PATCH;
     use crate::contact::{point_triangle, segment_segment};
+    use crate::energy::conformance::Random;
 
     /// A sheet of `n` × `n` vertices, 1 apart, from a corner on.
     fn sheet(n: u32, corner: Vec3<f64>, first: u32) -> (Vec<Vec3<f64>>, Vec<[u32; 3]>) {
@@ -495,19 +496,15 @@ mod tests {
         let leave_of = |(Pair::VertexTriangle(pair) | Pair::EdgeEdge(pair))| if is_within(pair) { leave } else { 0.0 };
         let asked = Asked { distance, leave: (leave > 0.0).then_some(&leave_of) };
         let mut within = 0;
-        let strayed = |step: usize, salt: u32| -> Vec<Vec3<f64>> {
-            let noise = |i: u32, axis: u32| {
-                let mixed = (i * 3 + axis + 500 * step as u32) ^ salt;
-                stray * (f64::from(mixed.wrapping_mul(0x9E37_79B9) >> 16) / 32768.0 - 1.0)
-            };
-            let shift = |i: u32| Vec3::new(noise(i, 0), noise(i, 1), noise(i, 2));
-            place(step).into_iter().zip(0..).map(|(x, i)| x + shift(i)).collect()
+        let strayed = |step: usize, end: usize| -> Vec<Vec3<f64>> {
+            let mut random = Random::new((6 * step + 2 * end) as u64);
+            place(step).into_iter().map(|x| x + random.vector() * stray).collect()
         };
         // Where a step was looked at with one end, it may be with another one.
         let ends = if stray > 0.0 { vec![1, 2] } else { vec![1] };
-        for (step, salt) in (0..60).flat_map(|step| ends.iter().map(move |salt| (step, *salt))) {
-            let (start, end) = (strayed(step, 77), strayed(step + 1, salt));
-            if salt == 1 {
+        for (step, which) in (0..60).flat_map(|step| ends.iter().map(move |which| (step, *which))) {
+            let (start, end) = (strayed(step, 0), strayed(step + 1, which));
+            if which == 1 {
                 all.look(&team, 2, (&start, &end), &asked);
             } else {
                 all.look_again(&team, 2, (&start, &end), &asked);
@@ -520,7 +517,7 @@ mod tests {
             within = active.iter().filter(|(_, pair)| is_within(*pair)).count().max(within);
             by_brute_force(&all, &start, &end, distance_of, |is_face, pair| {
                 let pair = if is_face { pair } else { sorted_edges(pair) };
-                assert!(active.binary_search(&(is_face, pair)).is_ok(), "step {step}, {salt}: {pair:?}");
+                assert!(active.binary_search(&(is_face, pair)).is_ok(), "step {step}, {which}: {pair:?}");
                 seen += 1;
             });
         }

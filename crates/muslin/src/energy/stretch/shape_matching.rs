@@ -255,6 +255,7 @@ impl Matching {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::energy::conformance::Random;
     use crate::math::Mat3;
     use crate::model::Model;
     use crate::scene::parse;
@@ -270,12 +271,8 @@ mod tests {
         let outcome = parse(&text, &[]);
         let scene = outcome.scene.unwrap_or_else(|| panic!("{:?}", outcome.findings));
         let model = crate::setup::compile(&scene, &mut |_| Err(String::new())).unwrap().model;
-        let mut bits = 9_u64;
-        let mut next = || {
-            bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            (bits >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
-        };
-        let noise = |x: &Vec3<f64>| *x + Vec3::new(next(), next(), next()) * 0.1;
+        let mut random = Random::new(9);
+        let noise = |x: &Vec3<f64>| *x + random.vector() * 0.1;
         let x = model.initial_positions.iter().map(noise).collect();
         (model, x)
     }
