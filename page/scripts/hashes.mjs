@@ -1,7 +1,7 @@
 // Holds both modules of the core to the pinned hashes: node scripts/hashes.mjs [--bless] [NAME]; with a name, only the cases that begin so.
 //
 // validation/hashes.txt pins what the program computes. validation/hashes-web.txt pins the few cases that WebAssembly computes otherwise, and
-// says why; --bless writes it again, for cases of `newton` alone.
+// says why; --bless writes it again, for cases of `newton` alone, with the digest of hashes.txt, by which `cargo xtask tidy` sees that it is old.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startCore } from "./core.mjs";
@@ -42,6 +42,12 @@ function pinned(file) {
   return new Map(lines.map((line) => line.split(" = ")));
 }
 
+/** FNV-1a over a file, as `digest` in xtask/src/bless.rs. */
+function digest(file) {
+  const step = (hash, byte) => BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
+  return readFileSync(join(validation, file)).reduce(step, 0xcbf29ce484222325n).toString(16).padStart(16, "0");
+}
+
 const [ofProgram, ofWeb] = [pinned("hashes.txt"), pinned("hashes-web.txt")];
 const names = [...ofProgram.keys()].filter((name) => name.startsWith(wanted));
 if (isBless && wanted) throw new Error("--bless takes no name: it writes the whole file");
@@ -60,7 +66,8 @@ for (const [title, threads] of [["without threads", 0], ["two threads", 2]]) {
 const differs = (name, hash) => found.get(name).some((one) => one !== hash);
 if (isBless) {
   const known = names.filter((name) => / newton\b/.test(name) && differs(name, ofProgram.get(name)) && !differs(name, found.get(name)[0]));
-  const head = readFileSync(join(validation, "hashes-web.txt"), "utf8").split("\n").filter((line) => line.startsWith("#"));
+  const comment = readFileSync(join(validation, "hashes-web.txt"), "utf8").split("\n").filter((line) => line.startsWith("#"));
+  const head = comment.map((line) => line.replace(/ digest [0-9a-f]{16}\./, ` digest ${digest("hashes.txt")}.`));
   ofWeb.clear();
   for (const name of known) ofWeb.set(name, found.get(name)[0]);
   writeFileSync(join(validation, "hashes-web.txt"), [...head, ...known.map((name) => `${name} = ${ofWeb.get(name)}`), ""].join("\n"));

@@ -11,6 +11,9 @@ use crate::shell::{cargo, on, root, run as run_program};
 /// The pinned hashes, from the root of the workspace.
 pub(crate) const HASHES: &str = "validation/hashes.txt";
 
+/// What WebAssembly computes otherwise; `npm run hashes -- --bless` writes it, with the digest of [`HASHES`].
+pub(crate) const WEB_HASHES: &str = "validation/hashes-web.txt";
+
 /// Where the reasons stand.
 pub(crate) const CHANGELOG: &str = "CHANGELOG.md";
 
@@ -38,6 +41,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
         .ok_or_else(|| Failure::Failed(format!("{CHANGELOG} has no heading `{HEADING}` under [Unreleased]")))?;
     fs::write(&changelog, text).map_err(on(&changelog))?;
     println!("bless: {} of {} hashes changed; see {CHANGELOG}", changed(&before, &after), after.lines().count());
+    println!("bless: {WEB_HASHES} is old now; `cargo xtask page`, then `npm run hashes -- --bless` in page/");
     Ok(())
 }
 

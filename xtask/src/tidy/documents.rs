@@ -134,6 +134,35 @@ pub(super) fn pinned_hashes_have_their_line(tree: &Tree) -> Vec<Finding> {
     )]
 }
 
+/// Hashes of WebAssembly that nobody looked at again: they belong to other hashes of the program, or to none.
+pub(super) fn web_hashes_go_with_those_of_the_program(tree: &Tree) -> Vec<Finding> {
+    const REMEDY: &str = "`cargo xtask page`, then `npm run hashes -- --bless` in page/";
+    let program = tree.text(bless::HASHES).unwrap_or_default();
+    let Some(web) = tree.text(bless::WEB_HASHES) else {
+        return vec![Finding::new(bless::WEB_HASHES, 1, format!("is gone; take its comment from git, {REMEDY}"))];
+    };
+    let digest = format!(" digest {}.", bless::digest(program));
+    let mut findings = Vec::new();
+    if !web.lines().any(|line| line.starts_with('#') && line.ends_with(&digest)) {
+        findings.push(Finding::new(
+            bless::WEB_HASHES,
+            1,
+            format!("has no line with{digest}, that of {}; {REMEDY}", bless::HASHES),
+        ));
+    }
+    for (line, case) in (1..).zip(web.lines()).filter(|(_, line)| !line.starts_with('#')) {
+        let name = case.split_once(" = ").map_or(case, |(name, _)| name);
+        let pinned = program.lines().find(|pinned| pinned.split_once(" = ").is_some_and(|(known, _)| known == name));
+        let what = match pinned {
+            None => format!("{name} is no case of {}; {REMEDY}", bless::HASHES),
+            Some(pinned) if pinned == case => format!("{name} is as {} has it; {REMEDY}", bless::HASHES),
+            Some(_) => continue,
+        };
+        findings.push(Finding::new(bless::WEB_HASHES, line, what));
+    }
+    findings
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -207,5 +236,19 @@ mod tests {
         assert_eq!(pinned_hashes_have_their_line(&with(&line)), []);
         assert_eq!(pinned_hashes_have_their_line(&with("- `0`: friction")).len(), 1);
         assert_eq!(pinned_hashes_have_their_line(&Tree::sample(&[("CHANGELOG.md", &line)])).len(), 1);
+    }
+
+    #[test]
+    fn hashes_of_webassembly_go_with_those_of_the_program() {
+        let program = "drape = 1\nflag = 2";
+        let head = format!("# Beside hashes.txt of digest {}.", bless::digest(program));
+        let findings = |web: &str| {
+            let tree = Tree::sample(&[("validation/hashes.txt", program), ("validation/hashes-web.txt", web)]);
+            web_hashes_go_with_those_of_the_program(&tree).iter().map(|finding| finding.line).collect::<Vec<_>>()
+        };
+        assert_eq!(findings(&format!("{head}\nflag = 3\n")), []);
+        assert_eq!(findings(&format!("{head}\ndrape = 1\ngone = 3\n")), [2, 3]);
+        assert_eq!(findings("flag = 3\n"), [1]);
+        assert_eq!(web_hashes_go_with_those_of_the_program(&Tree::sample(&[])).len(), 1);
     }
 }

@@ -55,6 +55,7 @@ const CHECKS: &[fn(&Tree) -> Vec<Finding>] = &[
     documents::every_scene_has_a_picture,
     documents::changelog_is_open,
     documents::pinned_hashes_have_their_line,
+    documents::web_hashes_go_with_those_of_the_program,
     examples::every_public_type_has_an_example,
     lengths::readme_is_short,
     lengths::architecture_is_short,
