@@ -102,7 +102,7 @@ fn contact() -> Result<bool, String> {
 }
 
 fn show(done: &Done, seconds: f64) {
-    println!("{:<5} {:<9} {:>6.1} s  {}", done.number, done.verdict().replace('*', ""), seconds, done.title);
+    println!("{:<5} {:<20} {:>6.1} s  {}", done.number, done.verdict().replace('*', ""), seconds, done.title);
     for row in done.section.rows.iter().filter(|row| row.fails()) {
         println!(
             "      FAIL {}: {}, reference {}, error {}, tolerance {} {}",

@@ -44,16 +44,19 @@ pub struct Done {
 }
 
 impl Done {
-    /// One word for the whole.
-    pub fn verdict(&self) -> &'static str {
+    /// The verdict of the whole: one word where it holds for all rows, and else how many pass.
+    pub fn verdict(&self) -> String {
+        let (rows, passed) = (self.section.rows.len(), self.section.count(Verdict::Pass));
         if self.section.rows.iter().any(Row::fails) {
-            "**FAIL**"
-        } else if self.section.count(Verdict::Pass) > 0 {
-            "pass"
-        } else if self.section.count(Verdict::ByNature) > 0 {
-            "by nature"
+            format!("**FAIL**, {passed} of {rows} pass")
+        } else if passed == rows {
+            String::from("pass")
+        } else if self.section.count(Verdict::ByNature) == rows {
+            String::from("by nature")
+        } else if self.section.count(Verdict::Measured) == rows {
+            String::from("measured")
         } else {
-            "measured"
+            format!("{passed} of {rows} pass")
         }
     }
 }
@@ -115,4 +118,25 @@ fn anchor(done: &Done) -> String {
     let heading = format!("{} {}", done.number, done.title).to_lowercase();
     let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
     kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verdict(rows: &[Verdict]) -> String {
+        let row = |verdict: &Verdict| Row { verdict: *verdict, ..Row::relative("", 1.0, 1.0, 0.0) };
+        let section = Section { rows: rows.iter().map(row).collect(), ..Section::default() };
+        Done { number: "", title: "", section }.verdict()
+    }
+
+    #[test]
+    fn a_test_passes_only_if_every_row_does() {
+        use Verdict::{ByNature, Fail, Measured, Pass};
+        assert_eq!(verdict(&[Pass, Pass]), "pass");
+        assert_eq!(verdict(&[Pass, ByNature, Measured]), "1 of 3 pass");
+        assert_eq!(verdict(&[ByNature, Measured]), "0 of 2 pass");
+        assert_eq!(verdict(&[Pass, Fail]), "**FAIL**, 1 of 2 pass");
+        assert_eq!([verdict(&[ByNature]), verdict(&[Measured])], ["by nature", "measured"]);
+    }
 }
