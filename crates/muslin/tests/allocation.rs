@@ -67,7 +67,7 @@ fn settings() -> Vec<String> {
 }
 
 /// Two sheets pressed into each other: finding pairs and holding steps, again and again.
-fn warm_guard_allocations() -> usize {
+fn warm_certificate_allocations() -> usize {
     let cells = 12_u32;
     let at = |k: u32| f64::from(k) / f64::from(cells) - 0.5;
     let sheet = |y: f64| (0..(cells + 1).pow(2)).map(move |k| Vec3::new(at(k % (cells + 1)), y, at(k / (cells + 1))));
@@ -155,7 +155,7 @@ fn second_time_allocations(simulation: &mut Simulation, frames: usize) -> usize 
 
 #[test]
 fn a_warm_step_allocates_nothing() {
-    assert_eq!(warm_guard_allocations(), 0, "allocations of a warm guard");
+    assert_eq!(warm_certificate_allocations(), 0, "allocations of a warm certificate");
     for settings in [
         "kind = \"xpbd\", substeps = 5",
         "kind = \"xpbd\", substeps = 5, max_strain = 0.001",

@@ -73,7 +73,7 @@ pub struct Model {
     pub(crate) forces: Vec<Vec3<f64>>,
     /// Air, if it moves or resists.
     pub(crate) wind: Option<Wind<f64>>,
-    /// Distance kept from bodies, in m.
+    /// Contact thickness: the distance that cloth keeps from bodies, from other cloth and from itself, in m.
     pub thickness: f64,
     /// The triangles of all cloths, then those of all bodies that are meshes.
     pub(crate) surface: Surface,

@@ -66,7 +66,7 @@ impl Simulation {
             return Err(ActionError::Nothing(format!("there is no collider {collider}; the scene has {count}")));
         }
         let offset = finite(offset)?;
-        self.hand.lead_collider(collider, offset);
+        self.interaction.lead_collider(collider, offset);
         Ok(())
     }
 
@@ -79,7 +79,7 @@ impl Simulation {
             return Err(ActionError::Nothing(format!("there is no pin {pin} of cloth {cloth}, which has {count}")));
         }
         let offset = finite(offset)?;
-        self.hand.lead_pin(pins.start + pin, offset);
+        self.interaction.lead_pin(pins.start + pin, offset);
         Ok(())
     }
 

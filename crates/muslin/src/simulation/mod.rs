@@ -61,7 +61,7 @@ pub struct Simulation {
     /// At time zero, in J.
     start_energy: f64,
     count_intersections: bool,
-    hand: Grab,
+    interaction: Grab,
 }
 
 /// Why a simulation could not be set up.
@@ -160,7 +160,7 @@ impl Simulation {
         let kind = solver::find(name).ok_or(SetupError::Solver(name))?;
         let mut simulation = Self {
             count_intersections: scene.contact.self_contact || !compiled.model.bodies.is_empty(),
-            hand: Grab::new(&compiled.model),
+            interaction: Grab::new(&compiled.model),
             model: compiled.model,
             before: compiled.state.clone(),
             terms: compiled.terms,
@@ -195,16 +195,16 @@ impl Simulation {
     /// A panic in one thread of the step ends it in all, and is [`StepError::Panicked`] here; the simulation can be used as before. In a build that
     /// aborts on panics, as WebAssembly does, there is no such error.
     ///
-    /// A hand that would force cloth through something stays where it is for this frame.
+    /// A grab or a shifted collider that would force cloth through something stays where it is for this frame.
     pub fn advance(&mut self) -> Result<StepReport, StepError> {
-        let mut hand_goes = self.hand.moves();
-        let mut outcome = self.step(hand_goes);
-        if hand_goes && matches!(outcome, Err(StepError::Contact { .. })) {
-            hand_goes = false;
-            outcome = self.step(hand_goes);
+        let mut grab_moves = self.interaction.moves();
+        let mut outcome = self.step(grab_moves);
+        if grab_moves && matches!(outcome, Err(StepError::Contact { .. })) {
+            grab_moves = false;
+            outcome = self.step(grab_moves);
         }
         let report = outcome?;
-        self.hand.arrive(self.fps.recip(), hand_goes);
+        self.interaction.arrive(self.fps.recip(), grab_moves);
         self.model.forces.clear();
         self.frame += 1;
         // A quotient and not a sum, which would drift away from the times that a scene names.
@@ -212,10 +212,10 @@ impl Simulation {
         Ok(report)
     }
 
-    fn step(&mut self, hand_goes: bool) -> Result<StepReport, StepError> {
+    fn step(&mut self, grab_moves: bool) -> Result<StepReport, StepError> {
         let dt = self.fps.recip();
-        if !self.hand.is_idle() {
-            self.hand.lead(&mut self.model, self.state.time, dt, hand_goes);
+        if !self.interaction.is_idle() {
+            self.interaction.lead(&mut self.model, self.state.time, dt, grab_moves);
         }
         let threads = self.tuner.as_mut().map_or(self.team.size(), ThreadTuner::threads);
         let context =
@@ -351,10 +351,10 @@ impl Simulation {
         Ok(())
     }
 
-    /// Back to time zero, as the scene says, without what hands did.
+    /// Back to time zero, as the scene says, without grabs, held vertices and shifted colliders.
     pub fn reset(&mut self) {
-        if !self.hand.is_idle() {
-            self.hand.clear(&mut self.model);
+        if !self.interaction.is_idle() {
+            self.interaction.clear(&mut self.model);
             self.forget();
         }
         self.state = self.model.initial_state();
@@ -362,20 +362,20 @@ impl Simulation {
         self.frame = 0;
     }
 
-    /// Takes vertices of the state by the hand where they are, in place of those it had. Numbers that are no vertices are left out.
+    /// Grabs vertices of the state where they are, in place of those grabbed before. Numbers that are no vertices are left out.
     pub fn grab(&mut self, vertices: &[usize]) {
         let is_vertex = |v: &&usize| **v < self.state.positions.len();
         let vertices: Vec<u32> = vertices.iter().filter(is_vertex).map(|&v| v as u32).collect();
-        self.hand.grab(&mut self.model, &self.state, &vertices);
+        self.interaction.grab(&mut self.model, &self.state, &vertices);
         self.forget();
     }
 
-    /// Where the vertices in the hand are to be, in m, from where they were taken. They go there over the next frames, at most as fast as an arm.
+    /// Where the grabbed vertices are to be, in m, from where they were grabbed. They go there over the next frames, at most as fast as an arm.
     pub fn drag(&mut self, offset: [f64; 3]) {
-        self.hand.drag(offset.into());
+        self.interaction.drag(offset.into());
     }
 
-    /// Opens the hand.
+    /// Lets go of all grabbed vertices.
     pub fn release(&mut self) {
         self.grab(&[]);
     }
@@ -383,17 +383,17 @@ impl Simulation {
     /// Holds a vertex of the state where it is, or frees it from whatever holds it.
     pub fn hold(&mut self, vertex: usize, is_held: bool) {
         if let Some(&place) = self.state.positions.get(vertex) {
-            self.hand.hold(&mut self.model, vertex as u32, is_held.then_some(place));
+            self.interaction.hold(&mut self.model, vertex as u32, is_held.then_some(place));
             self.forget();
         }
     }
 
-    /// Where a collider of the scene is to be, in m, from where its path has it. It goes there as a hand does.
+    /// Where a collider of the scene is to be, in m, from where its path has it. It goes there as grabbed vertices do.
     pub fn shift_collider(&mut self, collider: usize, offset: [f64; 3]) {
-        self.hand.shift(collider, offset.into());
+        self.interaction.shift(collider, offset.into());
     }
 
-    /// Continues where another simulation is, with what is in its hands. It must be of the same cloths; its colliders may stand elsewhere by
+    /// Continues where another simulation is, with its grabs, held vertices and shifted colliders. It must be of the same cloths; its colliders may stand elsewhere by
     /// `shifted`, in m. On an error nothing has changed.
     pub fn take_over(&mut self, other: &Self, shifted: &BTreeMap<usize, [f64; 3]>) -> Result<(), RestoreError> {
         let mut state = other.state.clone();
@@ -407,9 +407,9 @@ impl Simulation {
         // What cut at its start may still do, wherever the cloths of this one start.
         self.model.is_tangled |= other.model.is_tangled;
         let shifted = shifted.iter().map(|(&collider, &offset)| (collider, offset.into())).collect();
-        self.hand = other.hand.on(&mut self.model, &shifted);
-        if !self.hand.is_idle() {
-            self.hand.lead(&mut self.model, self.state.time, self.fps.recip(), false);
+        self.interaction = other.interaction.on(&mut self.model, &shifted);
+        if !self.interaction.is_idle() {
+            self.interaction.lead(&mut self.model, self.state.time, self.fps.recip(), false);
             self.forget();
         }
         Ok(())

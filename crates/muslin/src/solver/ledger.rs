@@ -37,8 +37,8 @@ const SLOW: f64 = 1e-6;
 pub(crate) struct Ledger {
     /// Vertices that pins move.
     led: Vec<LedVertex>,
-    /// Elements at all pinned vertices; made for the first frame in which one moves.
-    corners: Option<Corners>,
+    /// Made for the first frame in which one moves.
+    pinned_corners: Option<PinnedCorners>,
     /// Of colliders with a formula, for each vertex, in J; empty where none moves.
     bodies: Vec<f64>,
     /// Of the wind, for each vertex, in J, and its impulse in this substep, in N·s; empty without wind.
@@ -63,20 +63,20 @@ struct LedVertex {
     work: f64,
 }
 
-/// The elements at each pinned vertex, and which of their corners it is.
-struct Corners {
-    all: Vec<Corner>,
+/// The corners of elements that are at pinned vertices, vertex by vertex.
+struct PinnedCorners {
+    all: Vec<PinnedCorner>,
     of_pinned: Vec<Range<usize>>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Corner {
+struct PinnedCorner {
     term: u32,
     element: u32,
     corner: u32,
 }
 
-impl Corners {
+impl PinnedCorners {
     fn new(context: &Context<'_>) -> Self {
         let pinned = &context.model.pinned;
         let mut lists = vec![Vec::new(); pinned.len()];
@@ -84,7 +84,11 @@ impl Corners {
             for element in 0..term.element_count() {
                 for (corner, &vertex) in term.stencil(element).iter().enumerate() {
                     if let Ok(place) = pinned.binary_search_by_key(&vertex, |pinned| pinned.vertex) {
-                        lists[place].push(Corner { term: t as u32, element: element as u32, corner: corner as u32 });
+                        lists[place].push(PinnedCorner {
+                            term: t as u32,
+                            element: element as u32,
+                            corner: corner as u32,
+                        });
                     }
                 }
             }
@@ -141,7 +145,7 @@ impl Ledger {
         if self.led.is_empty() {
             return;
         }
-        let corners = self.corners.get_or_insert_with(|| Corners::new(context));
+        let corners = self.pinned_corners.get_or_insert_with(|| PinnedCorners::new(context));
         for led in &mut self.led {
             let at = |vertex: usize| [state.positions[vertex]; 2];
             let range = corners.of_pinned[led.pinned as usize].clone();
@@ -156,7 +160,7 @@ impl Ledger {
         // A worker gets and sets those of its share of led vertices at the end of a substep, and those of vertices that are its own in the pass.
         Books {
             led: Shared::open(team, &mut self.led),
-            corners: self.corners.as_ref(),
+            pinned_corners: self.pinned_corners.as_ref(),
             bodies: Shared::open(team, &mut self.bodies),
             wind: Shared::open(team, &mut self.wind),
             kicks: Shared::open(team, &mut self.kicks),
@@ -201,7 +205,7 @@ impl Ledger {
 #[derive(Clone, Copy)]
 pub(crate) struct Books<'a> {
     led: Shared<'a, LedVertex>,
-    corners: Option<&'a Corners>,
+    pinned_corners: Option<&'a PinnedCorners>,
     bodies: Shared<'a, f64>,
     wind: Shared<'a, f64>,
     kicks: Shared<'a, Vec3<f64>>,
@@ -246,7 +250,7 @@ impl Books<'_> {
             let work = self.kicks.get(i).dot(vertices.position(i) - vertices.previous(i)) / self.step;
             self.wind.set(i, self.wind.get(i) + work);
         }
-        let Some(corners) = self.corners else { return };
+        let Some(corners) = self.pinned_corners else { return };
         for k in worker.share(0..self.led.len()) {
             let led = self.led.get(k);
             if pin_poses[led.pin as usize].is_some() {
@@ -256,7 +260,7 @@ impl Books<'_> {
         }
     }
 
-    fn end_of<R: Real>(&self, led: LedVertex, corners: &[Corner], vertices: &impl VertexStore<R>) -> LedVertex {
+    fn end_of<R: Real>(&self, led: LedVertex, corners: &[PinnedCorner], vertices: &impl VertexStore<R>) -> LedVertex {
         let vertex = led.vertex as usize;
         let at = |vertex: usize| [vertices.position(vertex), vertices.previous(vertex)];
         let [gradient, drag] = forces_at(self.terms, corners, self.step, &at);
@@ -271,7 +275,7 @@ impl Books<'_> {
 /// ∇E and ∇D at a vertex, in N; `at` tells x and xⁿ of a vertex, in m.
 fn forces_at(
     terms: &[Box<dyn Term>],
-    corners: &[Corner],
+    corners: &[PinnedCorner],
     step: f64,
     at: &dyn Fn(usize) -> [Vec3<f64>; 2],
 ) -> [Vec3<f64>; 2] {

@@ -76,9 +76,9 @@ fn the_default_solver_sticks_and_slides_as_a_block_does() {
     }
 }
 
-/// The penalty contact of contact lets what sticks creep, no faster than 0.1 mm/s; what slides is as exact as elsewhere.
+/// Penalty contact lets what sticks creep, no faster than 0.1 mm/s; what slides is as exact as elsewhere.
 #[test]
-fn a_patch_in_cushioned_contact_sticks_and_slides_as_a_block_does() {
+fn a_patch_in_penalty_contact_sticks_and_slides_as_a_block_does() {
     for (friction, degrees) in [(0.3, 10.0), (0.3, 16.0), (0.3, 18.0), (0.5, 45.0)] {
         let mut simulation = patch(r#"kind = "vbd""#, 60, degrees, friction, 0.0);
         run(&mut simulation, 60);
@@ -331,9 +331,9 @@ fn a_moving_body_carries_a_sheet_by_friction() {
     assert!((moved - Vec3::new(0.5, 0.0, 0.1)).norm() < 1e-4 * SIDE, "with friction it moved by {moved:?}");
     let moved = center(&carried(slide, 0.0)) - Vec3::new(0.2, THICKNESS, 0.0);
     assert!(moved.norm() < 1e-9, "without friction it moved by {moved:?}");
-    // Cushioned contact slips by up to 0.1 mm/s on the way, for a second.
+    // Penalty contact slips by up to 0.1 mm/s on the way, for a second.
     let moved = center(&carried_by(r#"kind = "vbd""#, slide, 0.5)) - Vec3::new(0.2, THICKNESS, 0.0);
-    assert!((moved - Vec3::new(0.5, 0.0, 0.1)).norm() < 1e-4, "in cushioned contact it moved by {moved:?}");
+    assert!((moved - Vec3::new(0.5, 0.0, 0.1)).norm() < 1e-4, "in penalty contact it moved by {moved:?}");
     // A quarter turn about y takes +x to −z; at most 1.5 × 1.57 rad/s at 0.25 m needs 1.4 m/s².
     let turn = "path = [{ time = 0 }, { time = 1, turn = 90 }]\nease = \"smooth\"";
     let end = center(&carried(turn, 0.5));
