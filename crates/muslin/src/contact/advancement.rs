@@ -160,7 +160,7 @@ mod tests {
                 let Compiled { model, .. } = compiled(shape, random.vector() * 0.7, turn);
                 let mut kinematics = Kinematics::default();
                 kinematics.load(&model, 0.0, 1.0, 1);
-                let body = &kinematics.obstacles(0)[0];
+                let body = &kinematics.colliders(0)[0];
                 for _ in 0..60 {
                     let (start, end) = (random.vector() * 0.6, random.vector() * 0.6);
                     // What begins inside has entered already, elsewhere.
@@ -206,7 +206,7 @@ mod tests {
         let model = compiled(SHAPES[4], Vec3::ZERO, 0.0).model;
         let mut kinematics = Kinematics::default();
         kinematics.load(&model, 0.0, 1.0, 1);
-        let body = &kinematics.obstacles(0)[0];
+        let body = &kinematics.colliders(0)[0];
         let mut random = Random::new(3);
         let mut short = 0;
         for _ in 0..2000 {
@@ -226,7 +226,7 @@ mod tests {
         let model = compiled(SHAPES[1], Vec3::ZERO, 90.0).model;
         let mut kinematics = Kinematics::default();
         kinematics.load(&model, 0.0, 1.0, 1);
-        let body = &kinematics.obstacles(0)[0];
+        let body = &kinematics.colliders(0)[0];
         for bad in [f64::NAN, f64::INFINITY] {
             let path = body.path(Vec3::ZERO + Vec3::splat(2.0), Vec3::splat(bad));
             assert!(path.entry(body.start(), 1e-3).is_none());

@@ -4,7 +4,7 @@ use std::f64::consts::{FRAC_PI_2, PI};
 
 use crate::contact::advancement::{EntryPoint, RelativePath};
 use crate::contact::collider::{Collider, Solid};
-use crate::contact::response::penalty::Touch;
+use crate::contact::response::touch::Touch;
 use crate::math::Vec3;
 use crate::model::Model;
 use crate::motion::{Motion, Pose, Travel};
@@ -19,11 +19,11 @@ pub(crate) struct Kinematics {
     /// Per substep and pin: where it leads, or `None` once released.
     pin_poses: Vec<Option<Pose>>,
     /// Per substep and collider.
-    obstacles: Vec<ColliderOverSubstep>,
-    pins: usize,
-    colliders: usize,
+    colliders: Vec<ColliderOverSubstep>,
+    pin_count: usize,
+    collider_count: usize,
     /// Per collider: how far one point of it gets at most from where it is at the start of the frame, in m.
-    sways: Vec<f64>,
+    largest_displacements: Vec<f64>,
     /// Per substep: when it ends, in s.
     ends: Vec<f64>,
 }
@@ -32,33 +32,33 @@ impl Kinematics {
     /// Asks all paths where they lead in a frame of `dt` from `time` on.
     pub(crate) fn load(&mut self, model: &Model, time: f64, dt: f64, substeps: u32) {
         let at = |substep: u32| time + dt * f64::from(substep) / f64::from(substeps);
-        (self.pins, self.colliders) = (model.pins.len(), model.colliders.len());
+        (self.pin_count, self.collider_count) = (model.pins.len(), model.colliders.len());
         self.pin_poses.clear();
-        self.obstacles.clear();
+        self.colliders.clear();
         self.ends.clear();
         for substep in 0..substeps {
             let (from, to) = (at(substep), at(substep + 1));
             self.ends.push(to);
             self.pin_poses.extend(model.pins.iter().map(|pin| pin.pose(to)));
             let over_substep = |collider: &Collider| ColliderOverSubstep::new(collider, from, to);
-            self.obstacles.extend(model.colliders.iter().map(over_substep));
+            self.colliders.extend(model.colliders.iter().map(over_substep));
         }
-        self.sways.clear();
+        self.largest_displacements.clear();
         for (index, collider) in model.colliders.iter().enumerate() {
-            let all = || self.obstacles.iter().skip(index).step_by(self.colliders);
+            let all = || self.colliders.iter().skip(index).step_by(self.collider_count);
             let farthest = |first: &ColliderOverSubstep| {
                 all()
                     .map(|o| first.before.largest_displacement(&o.after) + o.bulge(&collider.solid))
                     .fold(0.0, f64::max)
             };
-            self.sways.push(all().next().map_or(0.0, farthest));
+            self.largest_displacements.push(all().next().map_or(0.0, farthest));
         }
     }
 
     /// For each body how far a point that is at `x` at the start of the frame has to go until it can touch it, in m; zero or less if it may touch it at once.
     pub(crate) fn clearances(&self, x: Vec3<f64>, thickness: f64) -> impl Iterator<Item = f64> {
-        let bodies = if self.ends.is_empty() { &[] } else { self.obstacles(0) };
-        bodies.iter().zip(&self.sways).map(move |(body, largest_displacement)| {
+        let bodies = if self.ends.is_empty() { &[] } else { self.colliders(0) };
+        bodies.iter().zip(&self.largest_displacements).map(move |(body, largest_displacement)| {
             let distance = body.before.probe(x).distance;
             // Distances are rounded by some units of the largest number.
             distance - largest_displacement - thickness - 1e-12 * (x.norm() + distance.abs() + largest_displacement)
@@ -67,12 +67,12 @@ impl Kinematics {
 
     /// Whether a collider with a formula moves in the frame.
     pub(crate) fn moves_colliders(&self) -> bool {
-        self.obstacles.iter().any(ColliderOverSubstep::moves)
+        self.colliders.iter().any(ColliderOverSubstep::moves)
     }
 
     /// Where each pin leads at the end of a substep.
     pub(crate) fn pin_poses(&self, substep: usize) -> &[Option<Pose>] {
-        &self.pin_poses[substep * self.pins..(substep + 1) * self.pins]
+        &self.pin_poses[substep * self.pin_count..(substep + 1) * self.pin_count]
     }
 
     /// When a substep ends, in s.
@@ -80,9 +80,9 @@ impl Kinematics {
         self.ends[substep]
     }
 
-    /// The bodies during a substep.
-    pub(crate) fn obstacles(&self, substep: usize) -> &[ColliderOverSubstep] {
-        &self.obstacles[substep * self.colliders..(substep + 1) * self.colliders]
+    /// The colliders over a substep.
+    pub(crate) fn colliders(&self, substep: usize) -> &[ColliderOverSubstep] {
+        &self.colliders[substep * self.collider_count..(substep + 1) * self.collider_count]
     }
 }
 
@@ -267,10 +267,10 @@ mod tests {
     use crate::energy::conformance::Random;
     use crate::scene::parse;
 
-    /// Bodies that fly, turn and stand still, and a point that goes as far as it has room, in any direction: it touches none in any substep. With twice the
-    /// room some do.
+    /// Bodies that fly, turn and stand still, and a point that goes as far as its clearance, in any direction: it touches none in any substep. With twice the
+    /// clearance some do.
     #[test]
-    fn a_point_touches_nothing_while_it_has_room() {
+    fn a_point_touches_nothing_within_its_clearance() {
         let text = "[[cloth]]\n\
                     grid = { size = [1, 1], cells = [2, 2] }\n\
                     [[collider]]\n\
@@ -298,10 +298,10 @@ mod tests {
             for _ in 0..2000 {
                 let (x, way) = (random.vector(), random.vector().normalized_or_zero());
                 for (body, clearance) in kinematics.clearances(x, thickness).enumerate() {
-                    assert!(clearance < 2.0, "rooms are of the size of the scene");
+                    assert!(clearance < 2.0, "clearances are of the size of the scene");
                     for (k, part) in [0.999, 2.0].into_iter().enumerate().filter(|_| clearance > 0.0) {
                         let there = x + way * (clearance * part);
-                        let touches = |substep| kinematics.obstacles(substep)[body].touch(there, || x, thickness, 1e-3);
+                        let touches = |substep| kinematics.colliders(substep)[body].touch(there, || x, thickness, 1e-3);
                         touched[body][k] += usize::from((0..7).any(|substep| touches(substep).is_some()));
                     }
                 }
@@ -309,6 +309,6 @@ mod tests {
         }
         assert!(touched.iter().all(|[near, _]| *near == 0), "{touched:?}");
         assert!(touched[..4].iter().all(|[_, far]| *far > 0), "{touched:?}");
-        assert_eq!(touched[4], [0; 2], "a plane that turns leaves no room");
+        assert_eq!(touched[4], [0; 2], "a plane that turns leaves no clearance");
     }
 }

@@ -7,14 +7,14 @@
 //!
 //! 1. *Measure.* [`ColliderOverSubstep::touch`](kinematics::ColliderOverSubstep::touch) asks the distance at xⁿ and at x, and where these do not rule it out, whether the way
 //!    between them enters the body: [`RelativePath::entry`](advancement::RelativePath::entry).
-//! 2. *Respond.* [`penalty::project`](response::penalty::project) moves the vertex out along the normal, with Coulomb friction. Solvers that minimise see
-//!    [`PenaltyContacts`](response::penalty_contacts::PenaltyContacts) while they iterate, and the projection takes what depth is left.
+//! 2. *Respond.* [`collider_projection::project`](response::collider_projection::project) moves the vertex out along the normal, with Coulomb friction. Solvers that minimise see
+//!    [`ColliderPenalties`](response::collider_penalties::ColliderPenalties) while they iterate, and the projection takes what depth is left.
 //!
 //! **Cloth and mesh colliders** are pairs of a vertex and a triangle or of two edges. [`ContactResolution`](resolve::ContactResolution) goes through them in this order:
 //!
 //! 1. *Find pairs.* [`BroadPhase::look`] gives every [pair](Candidates) that may come nearer than the thickness on the way from xⁿ to x.
 //! 2. *Measure.* [`Contacts::add`](narrow_phase::Contacts::add) computes closest points; pairs nearer than their thickness become contacts.
-//! 3. *Respond.* [`Islands::push`](resolve::islands::Islands::push) sweeps each island of contacts by [`PairContact::project`](response::pair::PairContact::project). `newton` sees
+//! 3. *Respond.* [`Islands::push`](resolve::islands::Islands::push) sweeps each island of contacts by [`PairContact::project`](response::pair_projection::PairContact::project). `newton` sees
 //!    [`PairPenalties`](response::pair_penalties::PairPenalties) while it iterates, which leave a hundredth of the depth.
 //! 4. *Certify.* [`Truncation`] proves for every pair that it stays apart, and cuts back the step of those for which it cannot.
 //! 5. *Untangle.* [`Untangle`](untangle::Untangle) exempts what cuts at the start of a run from all this, and pulls it apart.

@@ -2,7 +2,7 @@
 //!
 //! Closest points are found of four pairs at a time. A lane has the bits of a pair alone, so who stands beside whom decides nothing.
 
-use crate::contact::response::pair::PairContact;
+use crate::contact::response::pair_projection::PairContact;
 use crate::contact::{Closest, is_beyond};
 use crate::math::Vec3;
 use crate::model::Model;

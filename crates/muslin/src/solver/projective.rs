@@ -44,7 +44,7 @@
 //!
 //! [Bouaziz et al. 2014], [Liu, Bouaziz, Kavan 2017] for the view as a descent.
 
-use crate::contact::response::penalty;
+use crate::contact::response::collider_projection;
 use crate::energy::stretch::cluster::Fit;
 use crate::energy::stretch::shape_matching::Matching;
 use crate::energy::{Batch, Energy};
@@ -300,13 +300,13 @@ impl ProjectiveScheme {
             let free = x - self.pushes[i];
             let (mut pushed, mut lifted) = (free, previous);
             let (mut is_inside, mut work) = (false, 0.0);
-            for obstacle in substep.obstacles {
-                if let Some(touch) = obstacle.touch(pushed, || previous, thickness, substep.step) {
+            for collider in substep.colliders {
+                if let Some(touch) = collider.touch(pushed, || previous, thickness, substep.step) {
                     let before = pushed;
-                    (pushed, lifted) = penalty::project(&touch, pushed, previous);
+                    (pushed, lifted) = collider_projection::project(&touch, pushed, previous);
                     let change = (pushed - before) - (lifted - previous);
                     work += substep.model.masses[i] * change.dot(touch.surface_step) / (substep.step * substep.step);
-                    is_inside |= obstacle.touch(x, || previous, thickness, substep.step).is_some();
+                    is_inside |= collider.touch(x, || previous, thickness, substep.step).is_some();
                 }
             }
             self.pushes[i] = pushed - free;
@@ -367,11 +367,11 @@ impl Scheme for ProjectiveScheme {
                 *x += *d;
                 largest = largest.max(d.norm_squared());
             }
-            if !substep.obstacles.is_empty() {
+            if !substep.colliders.is_empty() {
                 self.collide(substep, motion);
             }
         }
-        if !substep.obstacles.is_empty() {
+        if !substep.colliders.is_empty() {
             motion.previous.copy_from_slice(&self.lifted);
         }
         motion.set_velocities(substep.step);

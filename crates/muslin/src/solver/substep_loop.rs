@@ -12,8 +12,8 @@
 
 use crate::contact::kinematics::{ColliderOverSubstep, Kinematics};
 use crate::contact::resolve::ContactResolution;
+use crate::contact::response::collider_penalties::ColliderPenalties;
 use crate::contact::response::pair_penalties::PairPenalties;
-use crate::contact::response::penalty_contacts::PenaltyContacts;
 use crate::force::Push;
 use crate::math::{Real, Vec3};
 use crate::model::Model;
@@ -84,8 +84,7 @@ pub(crate) struct Outcome {
 pub(crate) struct Substep<'a> {
     pub(crate) context: &'a Context<'a>,
     pub(crate) model: &'a Model,
-    /// The bodies.
-    pub(crate) obstacles: &'a [ColliderOverSubstep],
+    pub(crate) colliders: &'a [ColliderOverSubstep],
     /// h, in s.
     pub(crate) step: f64,
     /// Simulated time at the start, in s.
@@ -94,8 +93,8 @@ pub(crate) struct Substep<'a> {
 
 impl<'a> Substep<'a> {
     /// Contact with the bodies, for a solver with a line search or without: one that moves a vertex at a time, each only downhill, has none.
-    pub(crate) fn penalty_contacts(&self, is_searched: bool) -> PenaltyContacts<'a> {
-        PenaltyContacts::new(self.obstacles, self.model.thickness, self.step, is_searched)
+    pub(crate) fn collider_penalties(&self, is_searched: bool) -> ColliderPenalties<'a> {
+        ColliderPenalties::new(self.colliders, self.model.thickness, self.step, is_searched)
     }
 }
 
@@ -422,11 +421,11 @@ impl<S: Scheme> Solver for SubstepLoop<S> {
         self.scheme.prepare(context, &self.motion, step)?;
         watch.lap(Stage::Update);
         for s in 0..self.substeps {
-            let obstacles = self.kinematics.obstacles(s as usize);
+            let colliders = self.kinematics.colliders(s as usize);
             self.scheme.begin(&self.motion);
             self.motion.predict(context, step, self.kinematics.pin_poses(s as usize));
             watch.lap(Stage::Predict);
-            let substep = Substep { context, model, obstacles, step, time: state.time + step * f64::from(s) };
+            let substep = Substep { context, model, colliders, step, time: state.time + step * f64::from(s) };
             if let Some(resolution) = &mut self.resolution {
                 resolution.lead(model, self.kinematics.time_after(s as usize));
             }
@@ -439,10 +438,10 @@ impl<S: Scheme> Solver for SubstepLoop<S> {
                 self.motion.ledger = works;
             }
             watch.lap(Stage::Solve);
-            self.motion.collide(context, obstacles, step);
+            self.motion.collide(context, colliders, step);
             if let Some(resolution) = &mut self.resolution {
                 let mut motion = MotionInContact { motion: &mut self.motion, step };
-                resolve_contact(&mut motion, resolution, context, obstacles, step)?;
+                resolve_contact(&mut motion, resolution, context, colliders, step)?;
                 self.motion.ledger.add_pairs(resolution.take_work());
             }
             self.motion.book(context, step, self.kinematics.pin_poses(s as usize));

@@ -13,8 +13,8 @@ use std::ops::Range;
 
 use crate::contact::kinematics::ColliderOverSubstep;
 use crate::contact::resolve::ContactResolution;
-use crate::contact::response::penalty;
-use crate::contact::response::penalty::Touch;
+use crate::contact::response::collider_projection;
+use crate::contact::response::touch::Touch;
 use crate::force::{Push, Wind};
 use crate::math::{Real, Vec3};
 use crate::model::{Cloth, Model, Pinned};
@@ -311,7 +311,7 @@ impl<'a, R: Real> VertexStages<'a, R> {
     /// The projection of a touch. Where a point has entered, its way along the surface may enter again, as in the hole of a torus; what does not come
     /// to an end stops where it entered.
     fn respond(&self, touch: Touch, x: Vec3<f64>, previous: Vec3<f64>, collider: &ColliderOverSubstep) -> ContactMove {
-        let (mut moved, mut lifted) = penalty::project(&touch, x, previous);
+        let (mut moved, mut lifted) = collider_projection::project(&touch, x, previous);
         // A point that began inside is lifted, and stays inside for a while.
         let began_outside = touch.previous_gap > -self.thickness;
         let mut rest = if touch.is_entry && began_outside { RESPONSES } else { 0 };
@@ -321,7 +321,7 @@ impl<'a, R: Real> VertexStages<'a, R> {
             rest -= 1;
             (moved, lifted) = match collider.stop(moved, previous, self.thickness) {
                 Some(stopped) if rest == 0 => (stopped, previous),
-                _ => penalty::project(&touch, moved, previous),
+                _ => collider_projection::project(&touch, moved, previous),
             };
         }
         ContactMove { x: [x, moved], previous: [previous, lifted], surface_step: touch.surface_step }

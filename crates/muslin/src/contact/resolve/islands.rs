@@ -7,7 +7,7 @@ use crate::contact::advancement::RelativePath;
 use crate::contact::collider::Solid;
 use crate::contact::context::ContactContext;
 use crate::contact::kinematics::ColliderOverSubstep;
-use crate::contact::response::pair::PairContact;
+use crate::contact::response::pair_projection::PairContact;
 use crate::contact::untangle::Untangle;
 use crate::math::Vec3;
 use crate::parallel::{Shared, Team};
@@ -50,7 +50,7 @@ pub(crate) struct Islands {
 pub(crate) struct Push<'a> {
     /// The contacts, as they were sorted.
     pub(crate) lists: &'a [&'a [PairContact]],
-    pub(crate) obstacles: &'a [ColliderOverSubstep],
+    pub(crate) colliders: &'a [ColliderOverSubstep],
     /// In m.
     pub(crate) thickness: f64,
     /// How far a pair that began too near is lifted at most, in m.
@@ -268,20 +268,20 @@ impl Islands {
 
     fn clear_supported(&mut self, push: &Push<'_>, vertices: usize) {
         self.supported.clear();
-        if push.obstacles.iter().any(ColliderOverSubstep::moves) {
+        if push.colliders.iter().any(ColliderOverSubstep::moves) {
             self.supported.resize(vertices, 0.0);
         }
     }
 }
 
-/// Vertices in contact with cloth that lie on bodies as well.
+/// Vertices in contact with cloth that lie on colliders as well.
 #[derive(Default)]
 struct Supports(Vec<Support>);
 
-/// A vertex on a body.
+/// A vertex on a collider.
 struct Support {
     vertex: u32,
-    obstacle: u32,
+    collider: u32,
     /// The least distance that it keeps, in m.
     least: f64,
     /// Where it is before the sweeps, in m.
@@ -289,15 +289,15 @@ struct Support {
 }
 
 impl Supports {
-    /// Those at `x` that are near an obstacle: a few sweeps take nothing farther than that.
+    /// Those at `x` that are near a collider: a few sweeps take nothing farther than that.
     fn find(&mut self, touched: &[u32], push: &Push<'_>, x: &Shared<'_, Vec3<f64>>) {
         self.0.clear();
         for &vertex in touched {
             let start = x.get(vertex as usize);
-            for (obstacle, body) in push.obstacles.iter().enumerate() {
-                if let Some(probe) = body.after.probe_within(start, 2.0 * push.thickness) {
+            for (index, collider) in push.colliders.iter().enumerate() {
+                if let Some(probe) = collider.after.probe_within(start, 2.0 * push.thickness) {
                     let least = probe.distance.min(push.thickness);
-                    self.0.push(Support { vertex, obstacle: obstacle as u32, least, start });
+                    self.0.push(Support { vertex, collider: index as u32, least, start });
                 }
             }
         }
@@ -306,12 +306,12 @@ impl Supports {
     /// Takes them out again: no deeper in than they were, unless they keep the thickness, and not out on another side.
     fn keep_out(&self, push: &Push<'_>, x: &Shared<'_, Vec3<f64>>, supported: &Shared<'_, f64>) {
         for support in &self.0 {
-            let (vertex, obstacle) = (support.vertex as usize, &push.obstacles[support.obstacle as usize]);
+            let (vertex, collider) = (support.vertex as usize, &push.colliders[support.collider as usize]);
             let y = x.get(vertex);
-            if let Some(change) = out_of(&obstacle.after, (support.start, y), support.least, push.thickness) {
+            if let Some(change) = out_of(&collider.after, (support.start, y), support.least, push.thickness) {
                 x.set(vertex, y + change);
-                if !supported.is_empty() && obstacle.moves() {
-                    let work = change.dot(obstacle.surface_step(y)) / push.inverse_masses[vertex];
+                if !supported.is_empty() && collider.moves() {
+                    let work = change.dot(collider.surface_step(y)) / push.inverse_masses[vertex];
                     supported.set(vertex, supported.get(vertex) + work);
                 }
             }

@@ -213,7 +213,7 @@ impl ContactResolution {
     }
 
     /// Pushes apart what is too near, and not into bodies: what lies on one does not give way to what lies on it.
-    pub(crate) fn push(&mut self, context: &ContactContext<'_>, obstacles: &[ColliderOverSubstep], step: f64) {
+    pub(crate) fn push(&mut self, context: &ContactContext<'_>, colliders: &[ColliderOverSubstep], step: f64) {
         self.complete();
         self.forget();
         // What is not finite is for `hold` to refuse.
@@ -228,7 +228,7 @@ impl ContactResolution {
         islands.sort(&lists, inverse_masses);
         let untangle = self.untangle.as_deref().filter(|untangle| !untangle.is_free());
         let (thickness, lift) = (context.model.thickness, LIFT_SPEED * step);
-        let push = Push { lists: &lists, obstacles, thickness, lift, inverse_masses };
+        let push = Push { lists: &lists, colliders, thickness, lift, inverse_masses };
         if let Some(untangle) = untangle {
             islands.push_tangled((context.team, untangle), &push, (inverse_masses, *edge, step), start, end, lifts);
         } else if !islands.is_empty() {
@@ -446,7 +446,7 @@ impl ContactResolution {
     fn hold_piece(&mut self, context: &ContactContext<'_>, is_known: bool) -> Result<bool, ContactError> {
         for round in 0..ROUNDS {
             // A step that was left as it is was certain; one that was changed may come near something else.
-            if self.guard_step(context, is_known && round == 0)? == 0 {
+            if self.certify_step(context, is_known && round == 0)? == 0 {
                 return Ok(round > 0);
             }
         }
@@ -457,14 +457,14 @@ impl ContactResolution {
                 *y = *x;
             }
         }
-        match self.guard_step(context, false)? {
+        match self.certify_step(context, false)? {
             0 => Ok(true),
             _ => Err(ContactError::Unresolved("cloth is pushed from all sides".to_owned())),
         }
     }
 
     /// Holds back what is not certain; how many vertices that were.
-    fn guard_step(&mut self, context: &ContactContext<'_>, is_known: bool) -> Result<usize, ContactError> {
+    fn certify_step(&mut self, context: &ContactContext<'_>, is_known: bool) -> Result<usize, ContactError> {
         if !self.is_known(context.model, is_known) {
             self.look(context);
         }

@@ -4,17 +4,18 @@
 //! Φ(x) + Σ ψ(rₚ)        over pairs p;  rₚ = Σ bᵢ xᵢ        ∂ψ/∂xᵢ = bᵢ ∇ψ,  ∂²ψ/∂xᵢ∂xⱼ = bᵢ bⱼ ∇²ψ
 //! ```
 //!
-//! r leads from the one closest point of the pair to the other, as in [`pair`](crate::contact::response::pair), and ψ is the potential of a vertex in front of a collider,
-//! [`PenaltyContact`], of the point r before the plane n·r = t. Its stiffness is k = 100 m/h² with the inertia m = 1/Σ wᵢ bᵢ² of the pair. n and b are fixed while an
+//! r leads from the one closest point of the pair to the other, as in [`pair_projection`](super::pair_projection), and ψ is the potential of a vertex in front of a collider,
+//! [`PenaltyPotential`], of the point r before the plane n·r = t. Its stiffness is k = 100 m/h² with the inertia m = 1/Σ wᵢ bᵢ² of the pair. n and b are fixed while an
 //! iteration runs, so ψ is convex but for friction; they and the set of pairs are found anew for where the iteration ended.
 //!
 //! At a solution a hundredth of the depth without contact is left; [`resolve`](crate::contact::resolve) projects it at the end of the substep.
 //!
 //! Vertices that are led do not move while a solver iterates: their part of r is a constant.
 
-use crate::contact::response::pair::PairContact;
-use crate::contact::response::penalty::{PenaltyContact, PenaltyForce, Touch};
-use crate::contact::response::penalty_contacts::PenaltyContacts;
+use crate::contact::response::collider_penalties::ColliderPenalties;
+use crate::contact::response::pair_projection::PairContact;
+use crate::contact::response::penalty_potential::{PenaltyForce, PenaltyPotential};
+use crate::contact::response::touch::Touch;
 use crate::math::{Mat3, Vec3};
 
 /// Pairs that are near, as a part of the objective of a substep.
@@ -122,12 +123,12 @@ impl PairPenalty {
             lift_limit: 0.0,
             is_entry: false,
         };
-        self.penalty_contact().press(&touch, r, self.start)
+        self.potential().press(&touch, r, self.start)
     }
 
-    fn penalty_contact(&self) -> PenaltyContact {
-        let stiffness = PenaltyContacts::stiffness(self.inertia);
-        PenaltyContact { stiffness, normal_force: self.normal_force, is_searched: true }
+    fn potential(&self) -> PenaltyPotential {
+        let stiffness = ColliderPenalties::stiffness(self.inertia);
+        PenaltyPotential { stiffness, normal_force: self.normal_force, is_searched: true }
     }
 }
 
@@ -218,7 +219,7 @@ impl PairPenalties {
                     b * pair.normal.dot(gradient[v]) / pair.normal.dot(diagonal_block(v).apply(pair.normal))
                 };
                 let unbalanced = pair.free().map(along).sum::<f64>().min(0.0);
-                new = pair.normal * (pressed + PenaltyContacts::stiffness(pair.inertia) * unbalanced).max(0.0);
+                new = pair.normal * (pressed + ColliderPenalties::stiffness(pair.inertia) * unbalanced).max(0.0);
             }
             change = change.max((new - pair.normal_force).norm() / pair.inertia);
             pair.normal_force = new;
@@ -229,7 +230,7 @@ impl PairPenalties {
     /// Raises normal forces to what each pair would press with if its vertices came to `y` alone.
     pub(crate) fn guess_forces(&mut self, y: &[Vec3<f64>]) {
         for pair in &mut self.pairs {
-            let k = PenaltyContacts::stiffness(pair.inertia);
+            let k = ColliderPenalties::stiffness(pair.inertia);
             let guess = pair.press(y).normal_force * (pair.inertia / (k + pair.inertia));
             if guess.norm_squared() > pair.normal_force.norm_squared() {
                 pair.normal_force = guess;

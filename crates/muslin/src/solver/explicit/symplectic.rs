@@ -200,7 +200,7 @@ impl Symplectic {
             && !arrays.books().are_open()
             && !stages.has_wind()
             && !stages.has_forces()
-            && substeps.clone().all(|s| kinematics.obstacles(s).is_empty());
+            && substeps.clone().all(|s| kinematics.colliders(s).is_empty());
         let frame = ForceLoop {
             context,
             step,
@@ -264,9 +264,9 @@ impl<'a> ForceLoop<'a> {
             watch.lap(Stage::Solve);
             self.predict(worker, s);
             watch.lap(Stage::Predict);
-            let obstacles = self.kinematics.obstacles(s);
-            if !obstacles.is_empty() {
-                self.stages.collide(worker, &self.arrays, obstacles);
+            let colliders = self.kinematics.colliders(s);
+            if !colliders.is_empty() {
+                self.stages.collide(worker, &self.arrays, colliders);
                 watch.lap(Stage::Collide);
                 self.update(worker);
                 watch.lap(Stage::Update);

@@ -37,7 +37,7 @@
 //! preconditioner. Which is faster depends on the stiffness (at 128 × 128 vertices and 1 kN/m they are level, stiffer cloth is
 //! for Cholesky), so `auto` takes the first as long as its memory is modest.
 //!
-//! **Contact** is a stiff potential while the iterations run, with colliders (`penalty_contacts.rs`) and with cloth and meshes (`pair_penalties.rs`); what depth is left is projected at the end.
+//! **Contact** is a stiff potential while the iterations run, with colliders (`collider_penalties.rs`) and with cloth and meshes (`pair_penalties.rs`); what depth is left is projected at the end.
 //! Iterations start from xⁿ, where a vertex at rest only just touches: contact and its friction take some four of them, ten for free vertices
 //! that fall on a sphere, and one alone is not enough where there are bodies.
 //!
@@ -59,9 +59,9 @@
 mod system;
 
 use crate::contact::kinematics::ColliderOverSubstep;
+use crate::contact::response::collider_penalties::ColliderPenalties;
 use crate::contact::response::pair_penalties::PairPenalties;
-use crate::contact::response::penalty::PenaltyForce;
-use crate::contact::response::penalty_contacts::PenaltyContacts;
+use crate::contact::response::penalty_potential::PenaltyForce;
 use crate::energy::Treatment;
 use crate::math::{Mat3, Vec3};
 use crate::parallel::Shared;
@@ -377,8 +377,8 @@ impl Objective<'_> {
         mut visit: impl FnMut(usize, PenaltyForce),
     ) {
         let from = self.previous[vertex];
-        let penalty_contacts = self.substep.penalty_contacts(self.is_searched);
-        penalty_contacts.each_press(vertex, self.inertias[vertex], (x, from), |slot| normal_forces[slot], &mut visit);
+        let collider_penalties = self.substep.collider_penalties(self.is_searched);
+        collider_penalties.each_press(vertex, self.inertias[vertex], (x, from), |slot| normal_forces[slot], &mut visit);
     }
 
     /// φ(x), in J.
@@ -474,7 +474,7 @@ impl Objective<'_> {
                     let force = press.normal_force.norm();
                     if force > 0.0 {
                         let normal = press.normal_force * (1.0 / force);
-                        let stiffness = PenaltyContacts::stiffness(self.inertias[i]);
+                        let stiffness = ColliderPenalties::stiffness(self.inertias[i]);
                         let along =
                             normal.dot(matrix.diagonal_block(i).apply(normal)).max(stiffness + self.inertias[i]);
                         let balanced = force + stiffness / along * normal.dot(gradient[i]);
@@ -488,10 +488,10 @@ impl Objective<'_> {
     /// Raises forces to what bodies would press with on vertices that came to y alone: from where a step begins,
     /// contact is not yet to be seen.
     fn guess_forces(&self, forces: &mut [Vec3<f64>]) {
-        let penalty_contacts = self.substep.penalty_contacts(self.is_searched);
-        for i in (0..self.predicted.len()).filter(|i| !penalty_contacts.is_empty() && self.inertias[*i] > 0.0) {
+        let collider_penalties = self.substep.collider_penalties(self.is_searched);
+        for i in (0..self.predicted.len()).filter(|i| !collider_penalties.is_empty() && self.inertias[*i] > 0.0) {
             let ends = (self.predicted[i], self.previous[i]);
-            penalty_contacts.each_guess(i, self.inertias[i], ends, |slot, force| {
+            collider_penalties.each_guess(i, self.inertias[i], ends, |slot, force| {
                 if force.norm_squared() > forces[slot].norm_squared() {
                     forces[slot] = force;
                 }
@@ -501,7 +501,7 @@ impl Objective<'_> {
 
     /// How far the change of normal forces from one iteration to the next could move a vertex by friction, in m.
     fn unsettled(&self, new: &[Vec3<f64>], old: &[Vec3<f64>]) -> f64 {
-        let bodies = self.substep.obstacles.len();
+        let bodies = self.substep.colliders.len();
         let moves = new.iter().zip(old).enumerate().filter(|(_, (new, old))| new != old);
         moves.map(|(slot, (new, old))| (*new - *old).norm() / self.inertias[slot / bodies]).fold(0.0, f64::max)
     }
@@ -595,11 +595,11 @@ impl Scheme for NewtonScheme {
     }
 
     fn each_body_work(&self, substep: &Substep<'_>, motion: &Motion, visit: &mut dyn FnMut(usize, f64)) {
-        let penalty_contacts = substep.penalty_contacts(self.searches);
+        let collider_penalties = substep.collider_penalties(self.searches);
         for (i, inertia) in self.inertias.iter().enumerate().filter(|(_, inertia)| **inertia > 0.0) {
             let ends = (motion.positions[i], motion.previous[i]);
             let normal_force = |slot: usize| self.contact.of_colliders[slot];
-            penalty_contacts.each_press(i, *inertia, ends, normal_force, |_, press| visit(i, press.work));
+            collider_penalties.each_press(i, *inertia, ends, normal_force, |_, press| visit(i, press.work));
         }
     }
 
@@ -662,10 +662,10 @@ impl NewtonScheme {
         contact.pairs.each_pressed(&motion.positions, |vertex| restarts[vertex] = true);
         for i in 0..count {
             let (x, previous) = (motion.positions[i], motion.previous[i]);
-            let touches = |obstacle: &ColliderOverSubstep| {
-                obstacle.touch(x, || previous, substep.model.thickness, substep.step).is_some()
+            let touches = |collider: &ColliderOverSubstep| {
+                collider.touch(x, || previous, substep.model.thickness, substep.step).is_some()
             };
-            self.restarts[i] |= motion.inverse_masses[i] == 0.0 || substep.obstacles.iter().any(touches);
+            self.restarts[i] |= motion.inverse_masses[i] == 0.0 || substep.colliders.iter().any(touches);
             if let (Some((older, _)), false) = (self.older(i, count), self.restarts[i]) {
                 motion.velocities[i] = ((x - previous) * 3.0 - (previous - older)) * (0.5 / substep.step);
             }
@@ -682,7 +682,7 @@ impl NewtonScheme {
     fn update_forces(&mut self, objective: &Objective<'_>, positions: &[Vec3<f64>]) -> f64 {
         let Self { gradient, systems, contact, next_forces, .. } = self;
         let Some(matrix) = systems.last_matrix() else { return 0.0 };
-        if objective.substep.obstacles.is_empty() && contact.pairs.is_empty() {
+        if objective.substep.colliders.is_empty() && contact.pairs.is_empty() {
             return 0.0;
         }
         objective.gradient(positions, gradient, contact);

@@ -434,7 +434,7 @@ where
     /// **Collide.** Vertices and midpoints of edges out of the colliders.
     fn collide(&mut self, substep: usize) {
         let frame = self.frame;
-        let colliders = frame.kinematics.obstacles(substep);
+        let colliders = frame.kinematics.colliders(substep);
         if !colliders.is_empty() {
             frame.stages.collide(self.worker, &frame.arrays, colliders);
             self.watch.lap(Stage::Collide);

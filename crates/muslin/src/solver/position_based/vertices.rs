@@ -175,7 +175,7 @@ impl<R: Real> Frame<R> {
         let Some(mut resolution) = self.resolution.take() else { return Ok(()) };
         let kinematics = std::mem::take(&mut self.kinematics);
         resolution.lead(context.model, kinematics.time_after(substep));
-        let outcome = resolve_contact(self, &mut resolution, context, kinematics.obstacles(substep), step);
+        let outcome = resolve_contact(self, &mut resolution, context, kinematics.colliders(substep), step);
         self.ledger.add_pairs(resolution.take_work());
         (self.resolution, self.kinematics) = (Some(resolution), kinematics);
         outcome?;

@@ -103,7 +103,7 @@ pub(crate) struct View<'a> {
     /// The rest offsets of all terms.
     pub(crate) rest_offsets: &'a [f32],
     /// Where those of this term begin.
-    pub(crate) first_arm: usize,
+    pub(crate) first_rest_offset: usize,
     /// h, in s.
     pub(crate) step: f64,
 }
@@ -111,7 +111,7 @@ pub(crate) struct View<'a> {
 /// A batch seen from its vertices, with its model and its registers erased.
 pub(crate) trait IncidentElements: Send + Sync {
     /// How many numbers the rest offsets take.
-    fn arm_count(&self) -> usize;
+    fn rest_offset_count(&self) -> usize;
     /// Measures them at the start of a substep; those of this term begin at `first` of `rest_offsets`.
     fn place(&self, worker: &Worker<'_>, origins: &[Vec3<f64>], rest_offsets: &Shared<'_, f32>, first: usize);
     /// Adds what the elements do to the vertices of some bundles; `sums` has a `Sums` for each of these.
@@ -232,7 +232,7 @@ impl<E: Energy<N>, S: Bundle<f32>, const N: usize> Places<E, S, N> {
     /// Lanes that a place has all of.
     const ALL: u8 = ((1_u16 << S::LANES) - 1) as u8;
     /// Numbers of the rest offsets of a place.
-    const ARMS: usize = 3 * (N - 1) * S::LANES;
+    const REST_OFFSETS: usize = 3 * (N - 1) * S::LANES;
 
     /// Bundles of a plan as those here: the same, or their lanes.
     fn own_bundles(&self, bundles: Range<usize>) -> Range<usize> {
@@ -246,7 +246,7 @@ impl<E: Energy<N>, S: Bundle<f32>, const N: usize> Places<E, S, N> {
         Seen {
             elements: [view.particles, view.previous].map(|particles| self.spots.over(&particles)),
             own: [view.particles, view.previous].map(|particles| self.own.over(&particles)),
-            rest_offsets: &view.rest_offsets[view.first_arm..][..self.rest.len() * Self::ARMS],
+            rest_offsets: &view.rest_offsets[view.first_rest_offset..][..self.rest.len() * Self::REST_OFFSETS],
             step: view.step,
         }
     }
@@ -274,7 +274,7 @@ impl<E: Energy<N>, S: Bundle<f32>, const N: usize> Places<E, S, N> {
         seen: &Seen<'_, N>,
     ) -> [[Vec3<S>; N]; 2] {
         let vertices = all.slice(place * S::LANES..(place + 1) * S::LANES);
-        let rest_offsets = &seen.rest_offsets[place * Self::ARMS..][..Self::ARMS];
+        let rest_offsets = &seen.rest_offsets[place * Self::REST_OFFSETS..][..Self::REST_OFFSETS];
         let (mut u, mut x) = ([own; N], [own; N]);
         for i in 0..N {
             if i != corner {
@@ -406,14 +406,14 @@ struct Seen<'a, const N: usize> {
 }
 
 impl<E: Energy<N>, S: Bundle<f32>, const N: usize> IncidentElements for Places<E, S, N> {
-    fn arm_count(&self) -> usize {
-        self.rest.len() * Self::ARMS
+    fn rest_offset_count(&self) -> usize {
+        self.rest.len() * Self::REST_OFFSETS
     }
 
     fn place(&self, worker: &Worker<'_>, origins: &[Vec3<f64>], rest_offsets: &Shared<'_, f32>, first: usize) {
         for place in worker.share(0..self.rest.len()) {
             let stencils = (0..S::LANES).map(|lane| self.spots.indices(place * S::LANES + lane));
-            place_bundle(stencils, origins, rest_offsets, first + place * Self::ARMS);
+            place_bundle(stencils, origins, rest_offsets, first + place * Self::REST_OFFSETS);
         }
     }
 

@@ -28,7 +28,7 @@
 //! sweeps, against explicit steps far below their limit) it brings the excess of the largest strain from 0.9 to 0.2 percentage
 //! points, and halves the residual; 0.9 gets as near and leaves more residual, and with five sweeps both leave more than none does.
 //!
-//! **Contact** is a stiff potential while the sweeps run (`penalty_contacts.rs`), in the block of each vertex; what depth is left is projected at the
+//! **Contact** is a stiff potential while the sweeps run (`collider_penalties.rs`), in the block of each vertex; what depth is left is projected at the
 //! end. Friction takes the normal force at the end of the last sweep, fixed during a sweep, so that each sweep lowers one
 //! function. A vertex that a body presses on is not extrapolated: it would be thrown in or out.
 //!
@@ -52,7 +52,7 @@ pub(crate) mod sweep_f32;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::contact::response::penalty::PenaltyForce;
+use crate::contact::response::penalty_potential::PenaltyForce;
 use crate::energy::{Batch, Constraint, Energy};
 use crate::math::{Mat3, Small, Vec3};
 use crate::parallel::{Shared, Worker};
@@ -441,12 +441,12 @@ impl Scheme for Descent {
     }
 
     fn each_body_work(&self, substep: &Substep<'_>, motion: &Motion, visit: &mut dyn FnMut(usize, f64)) {
-        let penalty_contacts = substep.penalty_contacts(false);
+        let collider_penalties = substep.collider_penalties(false);
         for i in (0..motion.positions.len()).filter(|i| motion.inverse_masses[*i] > 0.0) {
             let inertia = substep.model.masses[i] / (substep.step * substep.step);
             let ends = (motion.positions[i], motion.previous[i]);
             let normal_force = |slot: usize| self.normal_forces[slot];
-            penalty_contacts.each_press(i, inertia, ends, normal_force, |_, press| visit(i, press.work));
+            collider_penalties.each_press(i, inertia, ends, normal_force, |_, press| visit(i, press.work));
         }
     }
 
@@ -539,7 +539,7 @@ impl Descent {
             inverse_masses: &motion.inverse_masses,
             previous: &motion.previous,
             step: substep.step,
-            penalty_contacts: substep.penalty_contacts(false),
+            collider_penalties: substep.collider_penalties(false),
             normal_forces: Shared::open(context.team, &mut normal_forces),
         };
         single.place(&motion.positions);
@@ -555,7 +555,7 @@ impl Descent {
             single.descend(context, &around, acceleration, (&self.moves, self.still));
             let (more, last) = self.ended();
             (iterations, residual) = (iterations + more, last);
-            if !around.penalty_contacts.is_empty() {
+            if !around.collider_penalties.is_empty() {
                 bound = single.objective_at_start(context, &around) * (1.0 + SINGLE_ROUNDING);
             }
             // What has come no farther than that has gained nothing either: there G is nothing but its rounding.
@@ -585,16 +585,16 @@ impl Descent {
     fn guess(&mut self, substep: &Substep<'_>, motion: &mut Motion) {
         let Motion { positions, previous, predicted, inverse_masses, .. } = motion;
         positions.copy_from_slice(predicted);
-        let penalty_contacts = substep.penalty_contacts(false);
-        if penalty_contacts.is_empty() {
+        let collider_penalties = substep.collider_penalties(false);
+        if collider_penalties.is_empty() {
             return;
         }
         for (i, x) in positions.iter_mut().enumerate().filter(|(i, _)| inverse_masses[*i] > 0.0) {
-            *x = penalty_contacts.rest(*x, previous[i]);
+            *x = collider_penalties.rest(*x, previous[i]);
             let inertia = substep.model.masses[i] / (substep.step * substep.step);
             let normal_forces = &mut self.normal_forces;
             let take = |slot: usize, press: PenaltyForce| normal_forces[slot] = press.normal_force;
-            penalty_contacts.each_press(i, inertia, (*x, previous[i]), |_| Vec3::ZERO, take);
+            collider_penalties.each_press(i, inertia, (*x, previous[i]), |_| Vec3::ZERO, take);
         }
     }
 
@@ -604,7 +604,7 @@ impl Descent {
         let (x, normal_forces) = (&motion.positions, &self.normal_forces);
         self.pieces.resize(pieces_of(context), 0.0);
         let of_terms = self.pieces.len() - x.len().div_ceil(PIECE);
-        let penalty_contacts = substep.penalty_contacts(false);
+        let collider_penalties = substep.collider_penalties(false);
         let shared = Shared::open(context.team, &mut self.pieces);
         context.team.run(context.threads, |worker| {
             let at = Instant { positions: x, previous: &motion.previous, step };
@@ -619,7 +619,7 @@ impl Descent {
                     let inertia = model.masses[i] / (step * step);
                     sum += 0.5 * inertia * (x[i] - motion.predicted[i]).norm_squared();
                     let ends = (x[i], motion.previous[i]);
-                    penalty_contacts.each_press(
+                    collider_penalties.each_press(
                         i,
                         inertia,
                         ends,
@@ -636,7 +636,7 @@ impl Descent {
     /// All sweeps of a substep. Returns their number and the largest move of the last, in m.
     fn descend(&mut self, substep: &Substep<'_>, motion: &mut Motion, acceleration: f64) -> (u32, f64) {
         let context = substep.context;
-        let penalty_contacts = substep.penalty_contacts(false);
+        let collider_penalties = substep.collider_penalties(false);
         let is_accelerated = acceleration > 0.0;
         let mut last = std::mem::take(&mut self.last);
         let mut before_last = std::mem::take(&mut self.before_last);
@@ -664,11 +664,11 @@ impl Descent {
                     inverse_masses,
                     previous,
                     step: substep.step,
-                    penalty_contacts,
+                    collider_penalties,
                     normal_forces,
                 },
             };
-            let is_free = penalty_contacts.is_empty();
+            let is_free = collider_penalties.is_empty();
             context.team.run(context.threads, |worker| {
                 if !is_free {
                     worker.share(0..shared.len()).for_each(|i| {
@@ -752,7 +752,7 @@ mod tests {
             let team = Team::solo();
             let context = Context { model: &model, terms: &terms, team: &team, threads: 1, clock: &NoClock };
             let substep =
-                Substep { context: &context, model: &model, obstacles: kinematics.obstacles(0), step, time: 0.0 };
+                Substep { context: &context, model: &model, colliders: kinematics.colliders(0), step, time: 0.0 };
             let predicted: Vec<_> =
                 state.positions.iter().zip(&state.velocities).map(|(x, v)| *x + *v * step).collect();
             let mut descent = Descent::new(&Settings::default());
@@ -770,7 +770,7 @@ mod tests {
                     inverse_masses: &model.inverse_masses,
                     previous: &state.positions,
                     step,
-                    penalty_contacts: substep.penalty_contacts(false),
+                    collider_penalties: substep.collider_penalties(false),
                     normal_forces,
                 },
             };

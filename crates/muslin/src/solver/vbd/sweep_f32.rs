@@ -10,8 +10,8 @@ use std::cell::Cell;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::contact::response::penalty::PenaltyForce;
-use crate::contact::response::penalty_contacts::PenaltyContacts;
+use crate::contact::response::collider_penalties::ColliderPenalties;
+use crate::contact::response::penalty_potential::PenaltyForce;
 #[cfg(target_arch = "x86_64")]
 use crate::math::F32x8;
 use crate::math::{F32x4, Real, Scalar, Sym3, Vec3};
@@ -70,8 +70,8 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) previous: &'a [Vec3<f64>],
     /// h, in s.
     pub(crate) step: f64,
-    pub(crate) penalty_contacts: PenaltyContacts<'a>,
-    /// By slots of `penalty_contacts`, in N.
+    pub(crate) collider_penalties: ColliderPenalties<'a>,
+    /// By slots of `collider_penalties`, in N.
     pub(crate) normal_forces: Shared<'a, Vec3<f64>>,
 }
 
@@ -87,7 +87,7 @@ impl Surroundings<'_> {
     pub(crate) fn each_press(&self, vertex: usize, x: Vec3<f64>, visit: impl FnMut(usize, PenaltyForce)) {
         let ends = (x, self.previous[vertex]);
         let normal_force = |slot| self.normal_forces.get(slot);
-        self.penalty_contacts.each_press(vertex, self.inertia(vertex), ends, normal_force, visit);
+        self.collider_penalties.each_press(vertex, self.inertia(vertex), ends, normal_force, visit);
     }
 
     /// Takes the normal forces of a vertex at `x` for the friction of the next sweep. Returns whether a body presses on it.
@@ -134,7 +134,7 @@ impl Single {
         Self {
             is_wide,
             counts: context.terms.iter().map(|term| term.element_count()).collect(),
-            rest_offsets: vec![0.0; terms.iter().map(|term| term.arm_count()).sum()],
+            rest_offsets: vec![0.0; terms.iter().map(|term| term.rest_offset_count()).sum()],
             masses: slots.map(|&v| model.masses[v as usize] as f32).collect(),
             sums: vec![0.0; plan.len() * 9 * lanes],
             energies: [vec![0.0; plan.len() * lanes], vec![0.0; count]],
@@ -175,7 +175,7 @@ impl Single {
             let mut first = 0;
             for term in terms.iter() {
                 term.place(worker, origins, &rest_offsets, first);
-                first += term.arm_count();
+                first += term.rest_offset_count();
             }
         });
     }
@@ -220,7 +220,7 @@ impl Single {
         // Each worker sets the lanes of its own bundles and their vertices, and after the barrier the pieces of its own share. Nobody sets a vertex.
         let team = context.team;
         let (particles, previous) = (Shared::open(team, particles), Shared::open(team, previous));
-        let view = View { particles, previous, rest_offsets, first_arm: 0, step: around.step };
+        let view = View { particles, previous, rest_offsets, first_rest_offset: 0, step: around.step };
         let (of_lanes, of_vertices) = (Shared::open(team, of_lanes), Shared::open(team, of_vertices));
         let pieces = Shared::open(team, pieces);
         let count = plan.vertex_count();
@@ -230,7 +230,7 @@ impl Single {
             let mut view = view;
             for term in terms.iter() {
                 term.add_values(bundles.clone(), &view, of_lanes);
-                view.first_arm += term.arm_count();
+                view.first_rest_offset += term.rest_offset_count();
             }
             for (bundle, values) in bundles.zip(of_lanes.chunks_exact(lanes)) {
                 for (&v, value) in plan.bundle(bundle).iter().zip(values) {
@@ -276,11 +276,11 @@ impl Single {
         // a vertex are got and set by the worker that has the vertex.
         let team = context.team;
         let (particles, previous) = (Shared::open(team, particles), Shared::open(team, previous));
-        let view = View { particles, previous, rest_offsets, first_arm: 0, step: around.step };
+        let view = View { particles, previous, rest_offsets, first_rest_offset: 0, step: around.step };
         let sums = Shared::open(team, sums);
         let (last, before_last) = (Shared::open(team, last), Shared::open(team, before_last));
         let sweep = Sweep { terms, plan, masses, origins, predicted, view, sums, around };
-        let is_free = around.penalty_contacts.is_empty();
+        let is_free = around.collider_penalties.is_empty();
         let x = view.particles;
         context.team.run(context.threads, |worker| {
             if !is_free {
@@ -355,9 +355,9 @@ impl Sweep<'_> {
             let mut view = self.view;
             for term in self.terms {
                 term.add(bundles.clone(), &view, sums);
-                view.first_arm += term.arm_count();
+                view.first_rest_offset += term.rest_offset_count();
             }
-            if !self.around.penalty_contacts.is_empty() {
+            if !self.around.collider_penalties.is_empty() {
                 bundles.clone().zip(sums.chunks_exact(size)).for_each(|(bundle, sums)| self.press::<S>(bundle, sums));
             }
             let moved = S::compiled(

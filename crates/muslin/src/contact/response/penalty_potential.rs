@@ -1,94 +1,26 @@
-//! Contact of a vertex with a collider, as a projection and as a penalty: a rigid one-sided constraint with Coulomb friction.
+//! Penalty potential of a touch, for the solvers that minimise: a stiff spring along the normal, and friction with the normal force of the last iteration.
 //!
 //! ```text
-//! C = d(x) − t ≥ 0        d signed distance, t thickness [m]
+//! ψ = ½ k d² + μ N f(‖s‖)        d new depth, N n = k d n of the last iteration, s the slip at right angles to that n
+//! f(s) = s − ε/2, or s²/2ε where s < ε        ε = μ N/k
 //! ```
 //!
-//! The projection moves the vertex by the depth −C along the normal. That move stands for the normal impulse
-//! (depth·m/h), so Coulomb's law bounds the tangential move by μ times it:
+//! Size and direction of the normal force are both those of the last iteration, so ψ is one function of x whose gradient friction is, on
+//! curved bodies too, and friction takes energy from every step, converged or not. (With the direction at x, a line search on a sphere
+//! stops where no step lowers ψ and the forces are out of balance by N times the slip over the radius.)
 //!
-//! ```text
-//! Δx_n = −C n,    Δx_t = −s · min(1, μ|C|/‖s‖)        s = the tangential step relative to the surface
-//! ```
+//! f is the slip made smooth over ε, so that sticking has a stiffness [Li et al. 2020, §5.4]. With this ε it is that of the
+//! normal spring, and what slip it allows is at most μ d: just what [`project`](super::collider_projection::project) takes back when it removes the depth d
+//! that is left. So sticking is exact in the end, and the friction of both together is μ times the normal force of both.
 //!
-//! Below the bound the vertex sticks exactly; above it, it slows down by μ g cos β on a slope of angle β: the law of
-//! a sliding block, for any step.
-//!
-//! A vertex that was already inside when the substep began is lifted together with its previous position, so that
-//! the old depth leaves without becoming velocity (depth/h would be a shot), and not by more than a little at a time:
-//! neighbours that are lifted by different depths would be torn apart and shoot after all.
-//!
-//! [Bender et al. 2014, §5.1], [Macklin et al. 2014, §6.1].
+//! An old depth is not pressed out, for a force would make it velocity: [`project`](super::collider_projection::project) lifts it, together with xⁿ.
 
+use super::touch::{Depths, Touch};
 use crate::math::{Mat3, Vec3};
 
-/// A vertex that is too near, and where it was.
+/// What ψ depends on besides the touch.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Touch {
-    /// d(x) − t now, in m; negative.
-    pub(crate) gap: f64,
-    /// d(x) − t at the start of the substep, in m.
-    pub(crate) previous_gap: f64,
-    /// Unit normal, out of the body.
-    pub(crate) normal: Vec3<f64>,
-    /// How far the surface at this point moved in the substep, in m.
-    pub(crate) surface_step: Vec3<f64>,
-    /// μ.
-    pub(crate) friction: f64,
-    /// The most that an old depth is lifted in this substep, in m.
-    pub(crate) lift_limit: f64,
-    /// Whether the gaps are those to the surface through which the vertex has entered, and not to the nearest one.
-    pub(crate) is_entry: bool,
-}
-
-/// How much of the depth of a touch is new in this substep, and how much of the old is lifted, in m.
-struct Depths {
-    new: f64,
-    lift: f64,
-}
-
-impl Depths {
-    #[inline]
-    fn of(touch: &Touch) -> Self {
-        let depth = -touch.gap;
-        let old = (-touch.previous_gap).max(0.0).min(depth);
-        Self { new: depth - old, lift: old.min(touch.lift_limit) }
-    }
-}
-
-/// Position and previous position after contact, in m.
-#[inline]
-pub(crate) fn project(touch: &Touch, x: Vec3<f64>, previous: Vec3<f64>) -> (Vec3<f64>, Vec3<f64>) {
-    let Depths { new, lift } = Depths::of(touch);
-    let previous = previous + touch.normal * lift;
-    let x = x + touch.normal * (new + lift);
-    let step = x - previous - touch.surface_step;
-    let slip = step - touch.normal * step.dot(touch.normal);
-    let limit = touch.friction * new;
-    let length = slip.norm();
-    let part = if length > limit { limit / length } else { 1.0 };
-    (x - slip * part, previous)
-}
-
-/// Contact as a potential, for the solvers that work with forces: a stiff spring along the normal, and friction with the
-/// normal force of the last iteration.
-///
-/// ```text
-/// ψ = ½ k d² + μ N f(‖s‖)        d new depth, N n = k d n of the last iteration, s the slip at right angles to that n
-/// f(s) = s − ε/2, or s²/2ε where s < ε        ε = μ N/k
-/// ```
-///
-/// Size and direction of the normal force are both those of the last iteration, so ψ is one function of x whose gradient friction is, on
-/// curved bodies too, and friction takes energy from every step, converged or not. (With the direction at x, a line search on a sphere
-/// stops where no step lowers ψ and the forces are out of balance by N times the slip over the radius.)
-///
-/// f is the slip made smooth over ε, so that sticking has a stiffness [Li et al. 2020, §5.4]. With this ε it is that of the
-/// normal spring, and what slip it allows is at most μ d: just what [`project`] takes back when it removes the depth d
-/// that is left. So sticking is exact in the end, and the friction of both together is μ times the normal force of both.
-///
-/// An old depth is not pressed out, for a force would make it velocity: [`project`] lifts it, together with xⁿ.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PenaltyContact {
+pub(crate) struct PenaltyPotential {
     /// k, in N/m.
     pub(crate) stiffness: f64,
     /// N n, in N.
@@ -113,7 +45,7 @@ pub(crate) struct PenaltyForce {
     pub(crate) work: f64,
 }
 
-impl PenaltyContact {
+impl PenaltyPotential {
     /// The potential at a touch.
     pub(crate) fn press(&self, touch: &Touch, x: Vec3<f64>, previous: Vec3<f64>) -> PenaltyForce {
         let Depths { new, .. } = Depths::of(touch);
@@ -154,39 +86,7 @@ impl PenaltyContact {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn on_ground(gap: f64, friction: f64) -> Touch {
-        let normal = Vec3::new(0.0, 1.0, 0.0);
-        Touch { gap, previous_gap: 0.0, normal, surface_step: Vec3::ZERO, friction, lift_limit: 1.0, is_entry: false }
-    }
-
-    #[test]
-    fn friction_stops_a_small_slip_and_slows_a_large_one() {
-        let previous = Vec3::ZERO;
-        let (x, _) = project(&on_ground(-0.1, 0.5), Vec3::new(0.04, -0.1, 0.0), previous);
-        assert_eq!(x, Vec3::ZERO);
-        let (x, _) = project(&on_ground(-0.1, 0.5), Vec3::new(0.2, -0.1, 0.0), previous);
-        assert!((x - Vec3::new(0.15, 0.0, 0.0)).norm() < 1e-15, "{x:?}");
-    }
-
-    #[test]
-    fn a_moving_surface_carries_what_sticks_to_it() {
-        let touch = Touch { surface_step: Vec3::new(0.02, 0.0, 0.0), ..on_ground(-0.1, 0.5) };
-        let (x, _) = project(&touch, Vec3::new(0.0, -0.1, 0.0), Vec3::ZERO);
-        assert!((x - Vec3::new(0.02, 0.0, 0.0)).norm() < 1e-15, "{x:?}");
-    }
-
-    #[test]
-    fn an_old_depth_does_not_become_velocity() {
-        let touch = Touch { previous_gap: -0.1, ..on_ground(-0.1, 0.5) };
-        let start = Vec3::new(0.0, -0.1, 0.0);
-        let (x, previous) = project(&touch, start, start);
-        assert_eq!(x - previous, Vec3::ZERO);
-        assert_eq!(x, Vec3::ZERO);
-        let slow = Touch { lift_limit: 0.02, ..touch };
-        let (x, previous) = project(&slow, start, start);
-        assert!((x - Vec3::new(0.0, -0.08, 0.0)).norm() < 1e-15 && (x - previous).norm() < 1e-15, "{x:?}");
-    }
+    use crate::contact::response::collider_projection::project;
 
     /// A sphere of radius 2 about the origin, thickness zero.
     fn on_sphere(x: Vec3<f64>, previous: Vec3<f64>, friction: f64, lift_limit: f64) -> Touch {
@@ -198,22 +98,19 @@ mod tests {
 
     fn on_plane(x: Vec3<f64>, previous: Vec3<f64>, friction: f64, lift_limit: f64) -> Touch {
         let surface_step = Vec3::new(0.01, 0.0, -0.02);
-        Touch { gap: x.y, previous_gap: previous.y, surface_step, friction, lift_limit, ..on_ground(0.0, 0.0) }
+        Touch { gap: x.y, previous_gap: previous.y, surface_step, friction, lift_limit, ..Touch::on_ground(0.0, 0.0) }
     }
 
     /// Previous positions (new and old depth), depths and slips: below and beyond ε = μN/k = 0.03.
-    fn each_press(friction: f64, is_searched: bool, mut visit: impl FnMut(&PenaltyContact, Vec3<f64>, Vec3<f64>)) {
+    fn each_press(friction: f64, is_searched: bool, mut visit: impl FnMut(&PenaltyPotential, Vec3<f64>, Vec3<f64>)) {
         let normal_force = Vec3::new(0.0, 100.0, 0.0);
-        let penalty_contact = PenaltyContact { stiffness: 1000.0, normal_force, is_searched };
+        let potential = PenaltyPotential { stiffness: 1000.0, normal_force, is_searched };
         for height in [0.05, -0.03, -0.2] {
             for depth in [0.01, 0.07, 0.15, 0.3] {
                 for slip in [0.0, 0.005, 0.02, 0.1] {
-                    assert_eq!(
-                        penalty_contact.normal_force.norm() * friction / penalty_contact.stiffness,
-                        0.1 * friction
-                    );
+                    assert_eq!(potential.normal_force.norm() * friction / potential.stiffness, 0.1 * friction);
                     let previous = Vec3::new(0.3, height, 0.1);
-                    visit(&penalty_contact, Vec3::new(0.31 + slip, -depth, 0.08 + 0.5 * slip), previous);
+                    visit(&potential, Vec3::new(0.31 + slip, -depth, 0.08 + 0.5 * slip), previous);
                 }
             }
         }
@@ -227,8 +124,8 @@ mod tests {
     fn on_a_plane_the_gradient_is_that_of_the_value_and_the_hessian_bounds_that_of_the_gradient() {
         let mut steps = 0;
         for (friction, is_searched) in [(0.0, false), (0.3, false), (0.3, true)] {
-            each_press(friction, is_searched, |penalty_contact, x, previous| {
-                let at = |x: Vec3<f64>| penalty_contact.press(&on_plane(x, previous, friction, 0.05), x, previous);
+            each_press(friction, is_searched, |potential, x, previous| {
+                let at = |x: Vec3<f64>| potential.press(&on_plane(x, previous, friction, 0.05), x, previous);
                 let press = at(x);
                 for (axis, unit) in units().into_iter().enumerate() {
                     let h = 1e-6;
@@ -252,8 +149,8 @@ mod tests {
     #[test]
     fn on_a_sphere_the_hessian_without_friction_is_an_upper_bound() {
         let previous = Vec3::new(0.0, 2.1, 0.0);
-        let penalty_contact = PenaltyContact { stiffness: 1000.0, normal_force: Vec3::ZERO, is_searched: false };
-        let at = |x: Vec3<f64>| penalty_contact.press(&on_sphere(x, previous, 0.0, 1.0), x, previous);
+        let potential = PenaltyPotential { stiffness: 1000.0, normal_force: Vec3::ZERO, is_searched: false };
+        let at = |x: Vec3<f64>| potential.press(&on_sphere(x, previous, 0.0, 1.0), x, previous);
         for x in [Vec3::new(0.1, 1.9, 0.3), Vec3::new(1.0, 1.0, 1.0), Vec3::new(0.0, 1.5, 0.1)] {
             let press = at(x);
             let h = 1e-6;
@@ -278,16 +175,16 @@ mod tests {
             let (mut x, mut normal_force) = (Vec3::<f64>::ZERO, Vec3::ZERO);
             let y = Vec3::new(pull, -weight, 0.0);
             for _ in 0..200 {
-                let touch = on_ground(x.y.min(-1e-300), friction);
+                let touch = Touch::on_ground(x.y.min(-1e-300), friction);
                 let press =
-                    PenaltyContact { stiffness: k, normal_force, is_searched: false }.press(&touch, x, Vec3::ZERO);
+                    PenaltyPotential { stiffness: k, normal_force, is_searched: false }.press(&touch, x, Vec3::ZERO);
                 let matrix = press.hessian + Mat3::scalar(inertia);
                 x += matrix.inverse().unwrap().apply((y - x) * inertia - press.gradient);
-                normal_force = PenaltyContact { stiffness: k, normal_force, is_searched: false }
-                    .press(&on_ground(x.y, friction), x, Vec3::ZERO)
+                normal_force = PenaltyPotential { stiffness: k, normal_force, is_searched: false }
+                    .press(&Touch::on_ground(x.y, friction), x, Vec3::ZERO)
                     .normal_force;
             }
-            let (x, _) = project(&on_ground(x.y, friction), x, Vec3::ZERO);
+            let (x, _) = project(&Touch::on_ground(x.y, friction), x, Vec3::ZERO);
             let expected = Vec3::new((pull - friction * weight).max(0.0), 0.0, 0.0);
             assert!((x - expected).norm() < 1e-12, "pull {pull}: {x:?}, expected {expected:?}");
         }

@@ -1,7 +1,7 @@
-//! Penalty contact with lagged friction, for the solvers that minimise: the colliders that a vertex touches, each as a [`PenaltyContact`].
+//! Penalty contact with lagged friction, for the solvers that minimise: the colliders that a vertex touches, each as a [`PenaltyPotential`].
 //!
 //! ```text
-//! Φ(x) + Σ ψ(xᵢ)        over vertices and bodies; ψ with k = 100 m/h² and the normal force N of the last iteration
+//! Φ(x) + Σ ψ(xᵢ)        over vertices and colliders; ψ with k = 100 m/h² and the normal force N of the last iteration
 //! ```
 //!
 //! N, its direction too, is fixed while an iteration runs, so there is one function that falls. A vertex that was pressed in
@@ -11,29 +11,29 @@
 //! The loop over substeps projects what depth is left at the end of one ([`substep_loop`](crate::solver::substep_loop)).
 
 use crate::contact::kinematics::ColliderOverSubstep;
-use crate::contact::response::penalty;
-use crate::contact::response::penalty::{PenaltyContact, PenaltyForce};
+use crate::contact::response::collider_projection;
+use crate::contact::response::penalty_potential::{PenaltyForce, PenaltyPotential};
 use crate::math::Vec3;
 
 /// Stiffness of contact as a multiple of m/h²: a vertex at rest sinks in by g h²/100, a fraction of a usual thickness.
 const CONTACT_STIFFNESS: f64 = 100.0;
 
-/// The bodies of a substep.
+/// The penalties of all colliders over a substep.
 #[derive(Clone, Copy)]
-pub(crate) struct PenaltyContacts<'a> {
-    obstacles: &'a [ColliderOverSubstep],
+pub(crate) struct ColliderPenalties<'a> {
+    colliders: &'a [ColliderOverSubstep],
     /// In m.
     thickness: f64,
     /// h, in s.
     step: f64,
-    /// [`PenaltyContact::is_searched`].
+    /// [`PenaltyPotential::is_searched`].
     is_searched: bool,
 }
 
-impl<'a> PenaltyContacts<'a> {
-    /// Of bodies that are kept `thickness` away, in m, over a substep of `step` seconds; for a solver with a line search or without.
-    pub(crate) fn new(obstacles: &'a [ColliderOverSubstep], thickness: f64, step: f64, is_searched: bool) -> Self {
-        Self { obstacles, thickness, step, is_searched }
+impl<'a> ColliderPenalties<'a> {
+    /// Of colliders that are kept `thickness` away, in m, over a substep of `step` seconds; for a solver with a line search or without.
+    pub(crate) fn new(colliders: &'a [ColliderOverSubstep], thickness: f64, step: f64, is_searched: bool) -> Self {
+        Self { colliders, thickness, step, is_searched }
     }
 
     /// k of the penalty contact of a vertex with an inertia of m/h², in N/m.
@@ -41,9 +41,9 @@ impl<'a> PenaltyContacts<'a> {
         CONTACT_STIFFNESS * inertia
     }
 
-    /// Whether there is no body.
+    /// Whether there is no collider.
     pub(crate) fn is_empty(&self) -> bool {
-        self.obstacles.is_empty()
+        self.colliders.is_empty()
     }
 
     /// Where contact alone would have a vertex that goes to `y`, with friction: the minimum of its inertia and its penalty contacts.
@@ -51,16 +51,16 @@ impl<'a> PenaltyContacts<'a> {
     /// The projection, less the part that the penalty contact gives way.
     pub(crate) fn rest(&self, y: Vec3<f64>, previous: Vec3<f64>) -> Vec3<f64> {
         const PART: f64 = CONTACT_STIFFNESS / (CONTACT_STIFFNESS + 1.0);
-        self.obstacles.iter().fold(y, |x, obstacle| {
-            let touch = obstacle.touch(x, || previous, self.thickness, self.step);
+        self.colliders.iter().fold(y, |x, collider| {
+            let touch = collider.touch(x, || previous, self.thickness, self.step);
             touch.map_or(x, |touch| {
-                let (moved, lifted) = penalty::project(&touch, x, previous);
+                let (moved, lifted) = collider_projection::project(&touch, x, previous);
                 x + ((moved - x) - (lifted - previous)) * PART
             })
         })
     }
 
-    /// The normal force, in N, that each body would press on a vertex with if the vertex came to `y` alone.
+    /// The normal force, in N, that each collider would press on a vertex with if the vertex came to `y` alone.
     ///
     /// Along the normal, inertia and penalty contact are two springs in a row: the penalty contact gives way by 1/(1 + k η²/m) of the depth.
     pub(crate) fn each_guess(
@@ -81,10 +81,10 @@ impl<'a> PenaltyContacts<'a> {
         );
     }
 
-    /// The contact of a vertex with each body that presses on it, or did in the last iteration.
+    /// The contact of a vertex with each collider that presses on it, or did in the last iteration.
     ///
     /// `inertia` is m/h², in N/m; `normal_force` tells the N of a slot, in N, and `visit` is told the slot and its potential. A
-    /// slot is vertex × bodies + body. Slots that are not visited had no normal force and have none.
+    /// slot is vertex × colliders + collider. Slots that are not visited had no normal force and have none.
     #[inline]
     pub(crate) fn each_press(
         &self,
@@ -94,15 +94,18 @@ impl<'a> PenaltyContacts<'a> {
         normal_force: impl Fn(usize) -> Vec3<f64>,
         mut visit: impl FnMut(usize, PenaltyForce),
     ) {
-        for (body, obstacle) in self.obstacles.iter().enumerate() {
-            let slot = vertex * self.obstacles.len() + body;
+        for (index, collider) in self.colliders.iter().enumerate() {
+            let slot = vertex * self.colliders.len() + index;
             let normal_force = normal_force(slot);
-            let touch = obstacle.touch(x, || previous, self.thickness, self.step);
-            let pressed = || (normal_force != Vec3::ZERO).then(|| obstacle.graze(x, self.step));
+            let touch = collider.touch(x, || previous, self.thickness, self.step);
+            let pressed = || (normal_force != Vec3::ZERO).then(|| collider.graze(x, self.step));
             if let Some(touch) = touch.or_else(pressed) {
-                let penalty_contact =
-                    PenaltyContact { stiffness: Self::stiffness(inertia), normal_force, is_searched: self.is_searched };
-                visit(slot, penalty_contact.press(&touch, x, previous));
+                let potential = PenaltyPotential {
+                    stiffness: Self::stiffness(inertia),
+                    normal_force,
+                    is_searched: self.is_searched,
+                };
+                visit(slot, potential.press(&touch, x, previous));
             }
         }
     }
