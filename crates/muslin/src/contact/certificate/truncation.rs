@@ -1,6 +1,10 @@
 //! Truncation: a step is cut back until it is certified, by the planes of [`certificate`](crate::contact::certificate), whose comment has the argument.
 //!
-//! Serial, so the order is fixed: what the test leaves is few. Whether it leaves anything may be asked by several threads ([`Truncation::are_clear`]).
+//! | function | threads | purpose |
+//! |---|---|---|
+//! | [`Truncation::are_clear`] | several, each with a share of the pairs | whether all pairs pass the test, as they nearly always do |
+//! | [`Truncation::test_all`] | one | the pairs that fail it |
+//! | [`Truncation::cut_back`] | one | cuts the step back for these, few as they are, in a fixed order: so the result does not depend on the number of threads |
 
 use std::ops::Range;
 
@@ -186,27 +190,6 @@ impl Truncation {
         Self::default()
     }
 
-    /// Changes `end` so that no pair of `candidates` touches between `start` and `end`.
-    ///
-    /// Vertices that are not `movable` stay where `end` has them. If afterwards no vertex is moved by more than `margin`, and none that ends where
-    /// it began, [`certify`](crate::contact::certify) holds. What is changed may come near what is not in the list: look again. On an
-    /// error `end` is as it was.
-    pub fn hold(
-        &mut self,
-        start: &[Vec3<f64>],
-        end: &mut [Vec3<f64>],
-        movable: impl Fn(usize) -> bool,
-        candidates: &Candidates,
-        margin: f64,
-    ) -> Result<Held, Breach> {
-        check_finite(start, end)?;
-        // Most steps are certain as they are.
-        if self.test_all((start, end), candidates, margin, &[])? {
-            return Ok(self.held);
-        }
-        self.cut_back(start, end, movable, candidates, margin)
-    }
-
     /// Tests all pairs, of positions that are known to be finite; whether the step is certain as it is. `normals` are the directions of the
     /// closest points at the start, pair by pair, as far as somebody knows them: not numbers where not.
     pub(crate) fn test_all(
@@ -250,7 +233,11 @@ impl Truncation {
         })
     }
 
-    /// Cuts a step back that [`test_all`](Self::test_all) has found not to be certain.
+    /// Changes `end` so that no pair of `candidates` touches between `start` and `end`, in m, after [`test_all`](Self::test_all) has found pairs that may.
+    ///
+    /// Vertices that are not `movable` stay where `end` has them. If afterwards no vertex is moved by more than `margin`, and none that ends where
+    /// it began, [`certify`](crate::contact::certify) holds. What is changed may come near what is not in the list: look again. On an
+    /// error `end` is as it was.
     pub(crate) fn cut_back(
         &mut self,
         start: &[Vec3<f64>],
@@ -265,6 +252,24 @@ impl Truncation {
         self.change(&mut step).inspect_err(|_| step.end.copy_from_slice(&self.wanted))?;
         self.sum_up(&step);
         Ok(self.held)
+    }
+
+    /// The entry of integration tests: [`test_all`](Self::test_all) of positions that need not be finite, and [`cut_back`](Self::cut_back) where it finds something.
+    #[doc(hidden)] // integration tests drive the broad phase and the truncation by themselves
+    pub fn hold(
+        &mut self,
+        start: &[Vec3<f64>],
+        end: &mut [Vec3<f64>],
+        movable: impl Fn(usize) -> bool,
+        candidates: &Candidates,
+        margin: f64,
+    ) -> Result<Held, Breach> {
+        check_finite(start, end)?;
+        // Most steps are certain as they are.
+        if self.test_all((start, end), candidates, margin, &[])? {
+            return Ok(self.held);
+        }
+        self.cut_back(start, end, movable, candidates, margin)
     }
 
     fn change<F: Fn(usize) -> bool>(&mut self, step: &mut Step<'_, F>) -> Result<(), Breach> {
