@@ -1,4 +1,4 @@
-//! Where the frames of an export come from.
+//! Frame sources: what an export reads the frames of a cloth from.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Where the picture is taken from.
+//! Camera: the point, the direction and the field of view of a picture.
 //!
 //! [`Camera::framing`] finds the nearest eye point, along a given direction, from which a box is in view. With the
 //! corners of the box in view axes (x to the right, y up, z towards the eye) and t the tangent of half the field of

@@ -1,4 +1,4 @@
-//! How good a state is: energies, strain, speed and gaps, in double precision whatever the solver used.
+//! Diagnostics of a state: energies, strain, speed and gaps, in double precision whatever the solver used.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -1,4 +1,4 @@
-//! Where threads meet.
+//! Barrier: the threads of a team wait here until all have arrived.
 
 use std::panic::panic_any;
 use std::sync::PoisonError;

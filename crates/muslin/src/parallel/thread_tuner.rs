@@ -1,4 +1,4 @@
-//! How many threads of a team to use, found by trying.
+//! Thread tuner: finds by trying how many threads of a team a frame should use.
 //!
 //! Threads that meet at barriers are as slow as the slowest of them. When other programs need the cores, a thread that
 //! is put aside holds up all others, and fewer threads, or one alone, are faster. Nothing but the time depends on the

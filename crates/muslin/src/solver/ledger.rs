@@ -12,7 +12,7 @@
 //!
 //! K·Δx/h with the whole way of the substep is exact for a step that ends with v = (x − xⁿ)/h: ½ m (‖v‖² − ‖vⁿ‖²) + ½ m ‖v − vⁿ‖² = m (v − vⁿ)·v.
 //!
-//! A pin that holds a rigid constraint feels a force that no energy knows; its work is then not a number, nor is it where constraints over long ways or a limit of strain pull at it.
+//! A pin that holds a rigid constraint feels a force that no energy knows; its work is then not a number, nor is it where long-range constraints, tethers or a strain limit pull at it.
 //!
 //! What a vertex got stands in a place of its own and is summed in the order of the vertices, so the numbers do not depend on threads. A scene in which nothing moves pays nothing.
 

@@ -5,7 +5,7 @@
 //!     predict    damping, wind and gravity; then y, where every vertex would go alone; pins where their paths lead
 //!     solve      the scheme: from xⁿ and y to x and v
 //!     collide    vertices out of the colliders, with friction; cloth out of cloth
-//!     update     nothing is left to do: velocities change with every position
+//!     update     no stage of its own: the scheme gives v with x, and whatever moves x afterwards changes v by that move over h
 //! ```
 //!
 //! Threads share the prediction and collision of large cloths, each with vertices of its own. One thread copies positions from frame to frame.

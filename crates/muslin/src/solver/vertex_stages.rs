@@ -5,7 +5,7 @@
 //! | [`Arrays`](crate::solver::position_based::substep::Arrays) | displacements since the start of the frame, f32 or f64, beside inverse masses | `xpbd`, `pbd`, `auto`, `explicit` in f32 |
 //! | [`MotionArrays`](crate::solver::substep_loop::MotionArrays) | positions in f64; xⁿ, y and x apart | all others |
 //!
-//! [`VertexStore`] is what a storage answers to; [`VertexStages`] are the stages. Contact needs positions in f64 of both: it is a small difference of large numbers.
+//! Both implement the trait [`VertexStore`], and [`VertexStages`] has the stages for any such store. Contact takes positions in f64 from both, because a gap is a small difference of large coordinates.
 //!
 //! A stage runs on every worker over its share of the vertices.
 

@@ -8,8 +8,8 @@
 //! A list found with radius R holds every pair within R − Σρ after some steps, Σρ over these steps. It is found anew once that does
 //! not reach for the step at hand. Layers that move together keep theirs; what rubs or bends does not.
 //!
-//! ρ is that of the step as it was looked at. A later change of its end by the solver is found when the
-//! next step begins: each vertex of a patch is then where it was to go, up to a distance s, and the list pays s of both patches too.
+//! ρ bounds the motion to the `end` that [`BroadPhase::look`] was given. Contact and the solver may move vertices elsewhere after that. So the next step begins by
+//! measuring s, how far a vertex of a patch starts at most from where the last step was to end, and adds the s of both patches to Σρ.
 //!
 //! Patches without a list are apart: the boxes around all their vertices, at the start and the end of the step, are farther apart
 //! than the distance that is asked for; the list that they may have had says nothing any more, and is found anew should they come together. A tree over the patches finds those that are not apart. It is of larger boxes, which hold those of
@@ -24,8 +24,9 @@
 //!
 //! # Pairs that may come nearer
 //!
-//! Where cloth is finer than it is thick, neighbours within it are nearer than the distance at rest already, and would be in every list. Of such a pair
-//! [`Asked::leave`] says how much nearer than the distance it may come; its gap counts as so much wider, everywhere.
+//! Where the edges of a cloth are shorter than the distance asked for, neighbours are nearer than that at rest already, and would fill every list.
+//! [`Asked::leave`] gives such a pair a length l, in m, and the pair is found once it may come nearer than the distance less l. The lists do this by adding l to the gap of
+//! the pair wherever they store a gap or compare it.
 //!
 //! # Rounding
 //!

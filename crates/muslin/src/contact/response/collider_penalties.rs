@@ -4,9 +4,9 @@
 //! Φ(x) + Σ ψ(xᵢ)        over vertices and colliders; ψ with k = 100 m/h² and the normal force N of the last iteration
 //! ```
 //!
-//! N, its direction too, is fixed while an iteration runs, so there is one function that falls. A vertex that was pressed in
-//! the last iteration keeps its friction for this one even if it has left the surface: otherwise ψ would jump by μN times the slip where it touches again:
-//! a search for less energy would refuse to let it, or throw it out and end there.
+//! The size and the direction of N are fixed during an iteration, so that it lowers one function of x. A vertex with N > 0 keeps its friction for the whole iteration, even where it
+//! leaves the surface. Without that, ψ would jump by μN times the slip where the vertex touches the surface again, and a line search, which accepts lower values only, would keep the
+//! vertex off the surface.
 //!
 //! The loop over substeps projects what depth is left at the end of one ([`substep_loop`](crate::solver::substep_loop)).
 

@@ -5,8 +5,8 @@
 //! ```
 //!
 //! The weights of the first of the two sum to 1 and those of the second to −1, so r leads from the one closest point to the other. Both n and b
-//! are fixed for the substep: C is linear, one projection meets it. They are those of the start, or of the end before contact where the pair has
-//! not passed through each other: the two directions along which the certificate of [`Truncation`](crate::contact::Truncation) looks.
+//! are fixed for the substep, so C is linear and one projection satisfies it. They are those of the closest points where the substep ended before contact; or those of its start, where the
+//! two may have passed through each other on the way. These are the two directions along which the certificate looks for a separating plane ([`Truncation`](crate::contact::Truncation)).
 //!
 //! The multiplier λ ≥ 0 is kept over the sweeps of a substep, and so is that of friction, σ ⟂ n with ‖σ‖ ≤ μλ:
 //!
@@ -14,9 +14,8 @@
 //! λ ← max(0, λ − C/m),    σ ← clamp(σ − s/m, μλ),    xᵢ += wᵢ bᵢ (n Δλ + Δσ)        m = Σ wᵢ bᵢ²
 //! ```
 //!
-//! with s the tangential part of what r has done since the start of the substep. As at bodies (see [`penalty`](crate::contact::response::penalty)), a pair that began
-//! nearer than t is lifted a little at a time, together with where its vertices were, so that an old depth does not become
-//! velocity.
+//! s is the part of r − rⁿ at right angles to n, with rⁿ at the start of the substep, and clamp(v, l) shortens v to the length l. A pair that began the substep nearer than t is lifted by
+//! a little in each substep, as at colliders ([`collider_projection`](super::collider_projection)): x and xⁿ of its vertices move alike, so the old depth does not become velocity.
 //!
 //! [Bender et al. 2014, §5.1], [Macklin et al. 2014, §6.1]; projected Gauss-Seidel: [Erleben 2007].
 

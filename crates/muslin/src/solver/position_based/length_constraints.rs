@@ -18,7 +18,7 @@ impl<R: Bundled> LengthConstraints<R> {
     /// Side by side for the widest registers, if `is_wide`.
     pub(crate) fn new(settings: &LoopSettings, model: &Model, is_wide: bool) -> Self {
         let long_range = settings.long_range.map(|settings| LongRange::new(model, settings.elongation, is_wide));
-        // Cloth that is held together over long ways hardly stretches, and what is beyond the limit is what the sweeps have left. Other cloth may
+        // Cloth with long-range constraints hardly stretches, and what is beyond the limit is what the sweeps have left. Other cloth may
         // stretch as it likes, and the limit is a part of its material.
         let is_material = settings.long_range.is_some_and(|settings| settings.elongation > 0.0)
             || long_range.as_ref().is_none_or(|long_range| long_range.len() == 0);

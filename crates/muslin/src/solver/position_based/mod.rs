@@ -11,15 +11,21 @@
 //! after the last: hold the strain limit, measure the residual
 //! ```
 //!
-//! [`ThreadLoop::run`] is this loop, with one function a stage. A frame is one run of the team ([`Team::run`](crate::parallel::Team::run)), with a barrier after every stage,
-//! after every colour of the sweeps, and between the two passes of the wind. Where contact between pairs is resolved, each substep has a run of the team to itself.
+//! [`ThreadLoop::run`] is this loop without the line *cloth out of cloth*, with one function a stage. A run of the team ([`Team::run`](crate::parallel::Team::run)) has a barrier after every
+//! stage, after every colour of the sweeps, and between the two passes of the wind.
+//!
+//! | contact between pairs | a run of the team is | the last two lines of a substep |
+//! |---|---|---|
+//! | none | a frame | [`ThreadLoop::run`] updates velocities |
+//! | resolved | a substep | `run_frame` calls [`Frame::resolve_contact`] after it, which pushes cloth out of cloth and then updates velocities |
 //!
 //! | place | content |
 //! |---|---|
 //! | `xpbd.rs`, `pbd.rs` | the laws: Δλ of one element |
 //! | `sweep.rs` | a sweep over the elements of a batch, colour by colour |
-//! | `vertices.rs`, `substep.rs` | vertices in the precision of the solver; `solver/vertex_stages.rs` predicts and collides them |
-//! | `long_range.rs`, `tethers.rs` | constraints over long ways |
+//! | `vertices.rs` | [`Frame`]: the vertices of a frame in the precision of the solver; loads and stores them, resolves contact between pairs and updates velocities after that |
+//! | `substep.rs` | [`Arrays`]: the same vertices, open to the team; edges against colliders; the formula of the update. `solver/vertex_stages.rs` predicts and collides |
+//! | `long_range.rs`, `tethers.rs` | bounds between distant vertices, and between a vertex and pins |
 //! | `distance_limits.rs`, `strain_limit.rs` | bounds of distances; edges within the strain limit |
 #![allow(rustdoc::private_intra_doc_links, reason = "the laws lead readers of the code to the loop")]
 

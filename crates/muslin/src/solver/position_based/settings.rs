@@ -40,7 +40,7 @@ pub(crate) const LONG_RANGE: Parameter = Parameter {
     unit: "",
     kind: Kind::Choice(&["off", "on"]),
     default: Some(Setting::Choice("off")),
-    meaning: "on: hold flat-cut cloth together over long ways by long-range constraints and tethers; for cloth that hardly stretches",
+    meaning: "on: long-range constraints and tethers between distant vertices of flat-cut cloth; for cloth that hardly stretches",
 };
 
 pub(crate) const MAX_STRAIN: Parameter = Parameter {

@@ -15,9 +15,9 @@
 //! The sweep is Gauss-Seidel, colour by colour. It converges to something near the implicit Euler step, not to it, once
 //! gradients rotate within a step.
 //!
-//! **Strong damping** is stiffness, (1 + τ/h) k, and a sweep leaves part of it unsolved as it does of k; but what k has left is corrected in the substeps
-//! after, and what damping has left stays as strain for the time τ. With τ = 1000 s a sheet that swings from one edge is stretched by 80 % after a second of
-//! 40 substeps a frame (`newton`: 2 %). That is the method's; the scene warns from τ = 1 s on.
+//! **Strong damping** acts in a substep as a stiffness of (τ/h) k beside k, and one sweep solves neither exactly. Later substeps correct the elastic error. They do not
+//! correct the error of damping: it has become strain, which damping then preserves for about the time τ. With τ = 1000 s a sheet that swings from one edge is stretched
+//! by 80 % after a second of 40 substeps a frame (`newton`: 2 %). This is a limit of the method; the scene warns from τ = 1 s on.
 //!
 //! `residual` in the report: the largest distance (in m) that one more projection would move a vertex.
 //!
@@ -69,7 +69,7 @@ pub struct Xpbd {
     pub iterations: u32,
     /// Numbers of the sweeps.
     pub precision: Precision,
-    /// Whether flat-cut cloth is held together over long ways too.
+    /// Whether long-range constraints and tethers hold distant vertices of flat-cut cloth together.
     pub long_range: bool,
     /// Strain, either way, that edges are pushed back to; `None` = no limit.
     pub max_strain: Option<f64>,

@@ -16,7 +16,7 @@ const SOLVERS: [&str; 7] = [
     "kind = \"projective\", substeps = 10, iterations = 40",
 ];
 
-/// Those that know the forces at pins: constraints over long ways, which `auto` has, are no energy.
+/// Those that know the forces at pins: long-range constraints, which `auto` has, are no energy.
 fn known_at_pins() -> impl Iterator<Item = &'static str> {
     SOLVERS.into_iter().filter(|solver| !solver.contains("auto"))
 }
@@ -170,7 +170,7 @@ fn forces_and_impulses_of_a_program_are_booked() {
     }
 }
 
-/// What a pin feels in a solver that does not follow the energies, or by constraints over long ways, is not known, and so said; without such a pin it is.
+/// What a pin feels in a solver that does not follow the energies, or by long-range constraints, is not known, and so said; without such a pin it is.
 #[test]
 fn work_that_is_not_known_is_not_told() {
     let body = "[[cloth.pins]]\nselect = \"x_min\"\npath = [{ time = 0 }, { time = 0.5, offset = [0, 0.3, 0] }]";
