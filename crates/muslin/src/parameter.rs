@@ -104,7 +104,7 @@ impl fmt::Display for Setting {
             Self::Number(x) => write!(f, "{x:?}"),
             Self::Integer(i) => write!(f, "{i}"),
             Self::Choice(word) => write!(f, "{word:?}"),
-            Self::Vector(v) => write!(f, "{v:?}"),
+            Self::Vector([x, y, z]) => write!(f, "[{}, {}, {}]", Self::Number(*x), Self::Number(*y), Self::Number(*z)),
         }
     }
 }

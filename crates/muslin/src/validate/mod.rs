@@ -9,13 +9,13 @@ pub(crate) mod limits;
 pub(crate) mod suggest;
 
 use crate::catalog;
-use crate::contact::ShapeKind;
+use crate::contact::{ShapeFlaw, ShapeKind};
 use crate::description::{
     Choice, Cloth, ClothShape, Collider, ColliderShape, Material, Path, Pin, Problem, Problems, Scene, Selection, View,
     Wind,
 };
 use crate::material::fabric::Fabric;
-use crate::parameter::{Kind, Setting};
+use crate::parameter::{Kind, Setting, Settings};
 use choice::{ChoiceFault, Family};
 use limits::{
     CELLS, COLOR, EYE_AND_DIRECTION, FIELD_OF_VIEW, FPS, FRAME_RATE, NOT_NEGATIVE, Names, PIXELS, THICKNESS, whole,
@@ -239,7 +239,7 @@ impl Checker {
                     Some(kind) => kind
                         .flaws(settings)
                         .into_iter()
-                        .for_each(|flaw| self.0.error(format!("{place}.{}", flaw.key), flaw.message)),
+                        .for_each(|flaw| self.flaw(&format!("{place}.{}", flaw.key), kind, settings, flaw)),
                     None => self.0.error(place, "there is no such shape"),
                 }
             }
@@ -255,6 +255,16 @@ impl Checker {
                     self.number(&format!("{place}.mesh.fps"), FRAME_RATE, frames.fps);
                 }
             }
+        }
+    }
+
+    /// A flaw of a shape, at the components that are out of range where there are such: the reader of files says these alone.
+    fn flaw(&mut self, place: &str, kind: &ShapeKind, settings: &Settings, flaw: ShapeFlaw) {
+        let parameter = kind.entry.parameters.iter().find(|parameter| parameter.name == flaw.key);
+        let component = parameter.and_then(|parameter| parameter.kind.component());
+        let components = component.zip(settings.vector(flaw.key));
+        if components.is_none_or(|(component, v)| self.vector(place, component, &v)) {
+            self.0.error(place, flaw.message);
         }
     }
 

@@ -1,12 +1,14 @@
-//! Every setting of every solver and model, from code and from a scene file: the same defaults, the same limits, the same words.
+//! Every setting of every solver, model and shape, from code and from a scene file: the same defaults, the same limits, the same words.
 
 use muslin::catalog;
+use muslin::contact::{Capsule, Cuboid, Cylinder, Plane, Sphere, Torus};
 use muslin::energy::bend::{buckling, cubic_shell, dihedral, distance, hinge_force, isometric, projective, shell};
 use muslin::energy::stretch::{baraff_witkin, neo_hookean, shape_matching, spring, stvk};
 use muslin::energy::{NoEnergy, Stiffness};
 use muslin::parameter::{Entry, Kind, Parameter, Setting, Settings};
-use muslin::scene::{Choice, Scene, parse};
+use muslin::scene::{Choice, ColliderShape, Scene, parse};
 use muslin::settings::Typed;
+use muslin::shape::Shape;
 use muslin::solver::{Auto, Explicit, Newton, Pbd, Projective, ShapeMatching, Vbd, Xpbd};
 use muslin::validate;
 
@@ -18,6 +20,7 @@ enum Family {
     Solver,
     Stretch,
     Bend,
+    Shape,
 }
 
 impl Family {
@@ -27,7 +30,7 @@ impl Family {
         // Projective dynamics is defined for few models, the others for most.
         let other = "stretch.model = \"none\"\nbend.model = \"none\"\n";
         let solver = if name == "shape_matching" { "projective" } else { "newton" };
-        let solver = if keys.contains("k =") { "pbd" } else { solver };
+        let solver = if keys.starts_with("k =") { "pbd" } else { solver };
         match self {
             Self::Solver => format!("[solver]\nkind = \"{name}\"\n{keys}\n{CLOTH}[cloth.material]\n{other}"),
             Self::Stretch => format!(
@@ -36,6 +39,7 @@ impl Family {
             Self::Bend => format!(
                 "solver.kind = \"{solver}\"\n{CLOTH}[cloth.material.stretch]\nmodel = \"none\"\n[cloth.material.bend]\nmodel = \"{name}\"\n{keys}\n"
             ),
+            Self::Shape => format!("{CLOTH}[[collider]]\n[collider.{name}]\n{keys}\n"),
         }
     }
 
@@ -44,6 +48,7 @@ impl Family {
             Self::Solver => "solver",
             Self::Stretch => "cloth[0].material.stretch",
             Self::Bend => "cloth[0].material.bend",
+            Self::Shape => "collider[0]",
         }
     }
 
@@ -52,15 +57,57 @@ impl Family {
             Self::Solver => &mut scene.solver,
             Self::Stretch => &mut scene.cloths[0].material.stretch,
             Self::Bend => &mut scene.cloths[0].material.bend,
+            Self::Shape => match &mut scene.colliders[0].shape {
+                ColliderShape::Solid(choice) => choice,
+                other => panic!("{other:?}"),
+            },
         }
     }
+}
+
+/// A shape of the library: its struct has the settings.
+struct TypedShape(Choice);
+
+impl TypedShape {
+    fn boxed(shape: impl Shape + 'static) -> Box<dyn Typed> {
+        match ColliderShape::new(shape) {
+            ColliderShape::Solid(choice) => Box::new(Self(choice)),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+impl Typed for TypedShape {
+    fn entry(&self) -> &'static Entry {
+        self.0.entry
+    }
+
+    fn settings(&self) -> Settings {
+        self.0.settings.clone()
+    }
+}
+
+/// Settings that a scene has to give: those of a shape, and the form of a model without a default form.
+fn needed(typed: &dyn Typed) -> Settings {
+    let is_needed = |key: &str| {
+        let parameter = typed.entry().parameters.iter().find(|parameter| parameter.name == key);
+        key == "compliance" || parameter.is_some_and(|parameter| parameter.default.is_none())
+    };
+    typed.settings().iter().filter(|(key, _)| is_needed(key)).collect()
+}
+
+/// The lines of a table.
+fn lines(settings: &Settings) -> String {
+    settings.iter().map(|(key, value)| format!("{key} = {value}\n")).collect()
 }
 
 fn typed() -> Vec<(Family, Box<dyn Typed>)> {
     let solver = |typed: Box<dyn Typed>| (Family::Solver, typed);
     let stretch = |typed: Box<dyn Typed>| (Family::Stretch, typed);
     let bend = |typed: Box<dyn Typed>| (Family::Bend, typed);
+    let shape = |typed: Box<dyn Typed>| (Family::Shape, typed);
     let compliance = Some(Stiffness::Compliance(1e-4));
+    let (center, axis, [a, b]) = ([0.1, 0.2, -0.3], [0.0, 1.0, 0.0], [[0.0; 3], [0.5, 0.0, 0.0]]);
     vec![
         solver(Box::<Xpbd>::default()),
         solver(Box::<Pbd>::default()),
@@ -85,6 +132,12 @@ fn typed() -> Vec<(Family, Box<dyn Typed>)> {
         bend(Box::new(distance::Distance { stiffness: compliance, ..Default::default() })),
         bend(Box::<buckling::Buckling>::default()),
         bend(Box::<NoEnergy>::default()),
+        shape(TypedShape::boxed(Plane { point: center, normal: axis })),
+        shape(TypedShape::boxed(Sphere { center, radius: 0.2 })),
+        shape(TypedShape::boxed(Capsule { a, b, radius: 0.2 })),
+        shape(TypedShape::boxed(Cuboid { center, size: [0.1, 0.2, 0.3], rotate: [0.0; 3] })),
+        shape(TypedShape::boxed(Cylinder { a, b, radius: 0.2 })),
+        shape(TypedShape::boxed(Torus { center, axis, major_radius: 0.3, minor_radius: 0.1 })),
     ]
 }
 
@@ -102,17 +155,19 @@ fn every_entry_has_typed_settings_in_the_order_of_the_catalogue() {
     assert_eq!(of(Family::Solver), catalog::solvers().collect::<Vec<_>>());
     assert_eq!(of(Family::Stretch), catalog::stretch_models().collect::<Vec<_>>());
     assert_eq!(of(Family::Bend), catalog::bend_models().collect::<Vec<_>>());
+    assert_eq!(of(Family::Shape), catalog::shapes().map(|kind| &kind.entry).collect::<Vec<_>>());
 }
 
 /// Struct fields have the names of the table: what is said is known, and every default that is not left open is said.
 #[test]
 fn typed_defaults_are_those_of_the_table() {
-    for (_, typed) in typed() {
+    for (family, typed) in typed() {
         let (entry, settings) = (typed.entry(), typed.settings());
         for (key, value) in settings.iter() {
             let parameter = entry.parameters.iter().find(|p| p.name == key);
             let parameter = parameter.unwrap_or_else(|| panic!("{} has no {key}", entry.name));
-            assert!(parameter.default == Some(value) || key == "compliance", "{}.{key}: {value}", entry.name);
+            let is_needed = key == "compliance" || family == Family::Shape && parameter.default.is_none();
+            assert!(parameter.default == Some(value) || is_needed, "{}.{key}: {value}", entry.name);
         }
         // `beta` is a part of the mode, and said with it.
         let is_open = |p: &Parameter| p.name == "stiffness" || p.name == "beta" || p.default.is_none();
@@ -125,13 +180,8 @@ fn typed_defaults_are_those_of_the_table() {
 #[test]
 fn code_and_files_have_the_same_defaults() {
     for (family, typed) in typed() {
-        let keys: String = typed
-            .settings()
-            .iter()
-            .filter(|(key, _)| *key == "compliance")
-            .map(|(k, v)| format!("{k} = {v}"))
-            .collect();
-        let mut scene = read(&family.text(typed.entry(), &keys)).unwrap_or_else(|said| panic!("{said:?}"));
+        let text = family.text(typed.entry(), &lines(&needed(&*typed)));
+        let mut scene = read(&text).unwrap_or_else(|said| panic!("{said:?}"));
         let choice = family.choice(&mut scene);
         assert_eq!(choice.entry, typed.entry());
         for (key, value) in typed.settings().iter() {
@@ -151,7 +201,16 @@ fn trials(kind: Kind) -> Vec<Setting> {
         Kind::Positive => [0.0, -1.0, 2.5, f64::NAN, f64::INFINITY].map(Setting::Number).to_vec(),
         Kind::Integer { min, max } => [min, max, min - 1, max + 1].map(Setting::Integer).to_vec(),
         Kind::Choice(words) => words.iter().map(|word| Setting::Choice(word)).collect(),
-        Kind::Point | Kind::Vector { .. } | Kind::Direction => Vec::new(),
+        Kind::Point | Kind::Vector { .. } | Kind::Direction => {
+            let component = kind.component().expect("three numbers");
+            let numbers = trials(component).into_iter().filter_map(|trial| match trial {
+                Setting::Number(x) => Some(x),
+                _ => None,
+            });
+            let one_or_all = |x: f64| [[0.5, x, 0.25], [x; 3]];
+            let short = [[0.0; 3], [0.0, 1e-9, 0.0], [1e-3; 3]];
+            numbers.flat_map(one_or_all).chain(short).map(Setting::Vector).collect()
+        }
     }
 }
 
@@ -162,18 +221,15 @@ fn code_and_files_take_and_refuse_the_same_values_with_the_same_words() {
         let entry = typed.entry();
         for parameter in entry.parameters {
             for value in trials(parameter.kind) {
-                let (table, key) = parameter.name.rsplit_once('.').map_or(("", parameter.name), |(t, k)| (t, k));
-                let line =
-                    if table.is_empty() { format!("{key} = {value}") } else { format!("{table}.{key} = {value}") };
-                // A model without a default form has to be given one.
-                let needs = entry.name == "distance" && !entry.one_of.contains(&key);
-                let line = if needs { format!("{line}\ncompliance = 1e-4") } else { line };
-                let text = family.text(entry, &line);
+                // What is needed besides: not what is tried, nor another form of it.
+                let is_form = |key: &str| entry.one_of.contains(&key);
+                let is_other = |key: &str| key != parameter.name && !(is_form(key) && is_form(parameter.name));
+                let others: Settings = needed(&*typed).iter().filter(|(key, _)| is_other(key)).collect();
+                let text = family.text(entry, &format!("{} = {value}\n{}", parameter.name, lines(&others)));
                 let from_file = read(&text);
 
-                let mut scene =
-                    read(&family.text(entry, if entry.name == "distance" { "compliance = 1e-4" } else { "" }))
-                        .unwrap_or_else(|said| panic!("{said:?}"));
+                let sound = family.text(entry, &lines(&needed(&*typed)));
+                let mut scene = read(&sound).unwrap_or_else(|said| panic!("{said:?}"));
                 if text.contains("\"pbd\"") && family != Family::Solver {
                     scene.solver = read(&text).map_or_else(
                         |_| read(&format!("solver.kind = \"pbd\"\n{CLOTH}")).expect("a scene").solver,
@@ -181,10 +237,7 @@ fn code_and_files_take_and_refuse_the_same_values_with_the_same_words() {
                     );
                 }
                 let choice = family.choice(&mut scene);
-                let settings = choice
-                    .settings
-                    .iter()
-                    .filter(|(other, _)| !(entry.one_of.contains(other) && entry.one_of.contains(&parameter.name)));
+                let settings = choice.settings.iter().filter(|(other, _)| *other == parameter.name || is_other(other));
                 let mut changed: Settings = settings.collect();
                 changed.set(parameter.name, value);
                 choice.settings = changed;
