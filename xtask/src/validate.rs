@@ -1,5 +1,5 @@
 //! `cargo xtask validate`: mechanics with a known answer, in an optimised build. The whole of it also has other people's software
-//! look for cloth that cuts cloth, in every built-in scene with self-contact, and in every solver and every contact scene: `cargo xtask validate contact` alone.
+//! look for cloth that cuts cloth, in every built-in scene, and in every solver and every contact scene: `cargo xtask validate contact` alone.
 
 use crate::shell::{cargo, root, run as run_program, target};
 use crate::{Failure, referee};

@@ -105,6 +105,17 @@ impl State {
         fnv1a(vectors.chain([self.time]).flat_map(|number| number.to_bits().to_le_bytes()))
     }
 
+    /// A state of no vertices, to be copied into.
+    pub(crate) fn empty() -> Self {
+        Self {
+            positions: Vec::new(),
+            velocities: Vec::new(),
+            time: 0.0,
+            memory: SolverMemory::Nothing,
+            work: Work::default(),
+        }
+    }
+
     /// Becomes the same as another, in the memory that it has.
     pub(crate) fn copy_from(&mut self, other: &Self) {
         let Self { positions, velocities, time, memory, work } = self;

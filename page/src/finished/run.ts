@@ -107,7 +107,7 @@ async function readRun(files: Bytes[], name: string, engine: Engine): Promise<Ru
     name, fps, duration: (count - 1) / fps, frames: count - 1, vertices: first, triangles: geometry.triangles.length / 3, cloths: clothInfos,
     pinned: [], colliders, values: scene?.values ?? {}, solver: String(report?.["solver"] ?? ""), memory: 0,
   };
-  for (const warning of (report?.["warnings"] as string[] | undefined) ?? []) notes.push(warning);
+  for (const key of ["warnings", "notes"]) notes.push(...((report?.[key] as string[] | undefined) ?? []));
   if (report && report["error"]) notes.push(`the run ended early: ${String(report["error"])}`);
   const glb = files.filter((f) => f.name.endsWith(".glb") && !f.name.includes("/"));
   return {

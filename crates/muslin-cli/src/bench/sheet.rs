@@ -57,6 +57,7 @@ pub(super) fn simulation(side: u32, bend: Bend, threads: usize) -> Result<Simula
     let cells = side - 1;
     let text = format!(
         "fps = 60\n\
+         contact = {{ self_contact = false }}\n\
          solver = {{ kind = \"xpbd\", substeps = {SUBSTEPS}, iterations = {ITERATIONS} }}\n\
          [[cloth]]\n\
          grid = {{ size = [1, 1], cells = [{cells}, {cells}] }}\n\

@@ -93,8 +93,11 @@ fn print_summary(session: &Session) -> Result<(), Failure> {
     if !open.is_empty() {
         say(format_args!("  open        {}", open.join(", ")))?;
     }
-    let notes = summary.warnings.iter().skip(session.plan.warnings.list.len());
-    for note in notes.filter(|note| strain.as_ref() != Some(note)) {
+    let warnings = summary.warnings.iter().skip(session.plan.warnings.list.len());
+    for warning in warnings.filter(|warning| strain.as_ref() != Some(warning)) {
+        say(format_args!("  warning     {warning}"))?;
+    }
+    for note in &summary.notes {
         say(format_args!("  note        {note}"))?;
     }
     Ok(())

@@ -43,6 +43,9 @@ pub(crate) struct Summary {
     /// What went wrong.
     pub(crate) error: Option<String>,
     pub(crate) warnings: Vec<String>,
+    /// What is worth knowing and no defect.
+    #[serde(default)]
+    pub(crate) notes: Vec<String>,
     pub(crate) formats: Vec<String>,
     /// Every file of this run, by name in its folder: what a later run in the same folder may replace.
     pub(crate) files: Vec<String>,
@@ -184,9 +187,12 @@ pub(crate) struct Frame {
     /// Of a solver that holds a quality: the estimated distance to the converged motion after half a second, as a part of the cloth's size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) motion: Option<f64>,
-    /// Of such a solver: constraints over long ways.
+    /// Of such a solver: long-range constraints and tethers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) long_range: Option<u64>,
+    /// Of such a solver: the strain is beyond what was asked for, and that of the load: more substeps would not change it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) strained_by_load: bool,
     /// Where most is wrong, if the energy error is beyond what is worth a word.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) energy_place: Option<String>,
@@ -230,6 +236,7 @@ impl Frame {
             held_vertices: step.contact_stats.held,
             motion: step.quality.and_then(|quality| quality.motion),
             long_range: step.quality.map(|quality| quality.long_range),
+            strained_by_load: step.quality.is_some_and(|quality| quality.strained_by_load),
             energy_place: None,
         }
     }
@@ -411,6 +418,7 @@ pub(super) mod tests {
             long_range: None,
             energy_error: Some(-0.5),
             work: WorkRecord::default(),
+            strained_by_load: false,
             energy_place: None,
         };
         Report {
@@ -427,6 +435,7 @@ pub(super) mod tests {
                 outcome: Outcome::Running,
                 error: None,
                 warnings: vec!["a \"quoted\" warning".into()],
+                notes: Vec::new(),
                 formats: vec!["npy".into()],
                 files: Vec::new(),
                 cloths: Vec::new(),

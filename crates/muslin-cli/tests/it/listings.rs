@@ -102,7 +102,8 @@ fn terms_name_their_cloth_where_there_are_several() {
              material.bend = {{ model = \"{bend}\" }}\n"
         )
     };
-    place.write("two.toml", format!("{}{}", cloth("upper", "none"), cloth("lower", "isometric")));
+    let cloths = [cloth("upper", "none"), cloth("lower", "isometric")].concat();
+    place.write("two.toml", format!("contact.self_contact = false\n{cloths}"));
     let out = place.succeed("check two.toml").out;
     let whose: Vec<&str> = out.lines().filter(|line| line.contains(" elements in ")).collect();
     let start = |line: &&str| line.split(':').next().unwrap_or_default().trim().to_owned();

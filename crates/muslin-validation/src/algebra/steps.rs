@@ -67,7 +67,7 @@ impl Net {
             "model = \"none\"".to_owned()
         };
         let text = format!(
-            "[[cloth]]\nmesh = \"net.obj\"\npins = [ {{ vertices = {} }} ]\n\
+            "contact.self_contact = false\n[[cloth]]\nmesh = \"net.obj\"\npins = [ {{ vertices = {} }} ]\n\
              material = {{ stretch = {{ compliance = {:?} }}, bend = {{ {bend} }} }}",
             case["pins"],
             1.0 / get(case, "k")

@@ -117,7 +117,8 @@ pub struct Choice {
 /// ```
 /// use muslin::Contact;
 ///
-/// let contact = Contact { self_contact: true, friction: 0.2, ..Default::default() };
+/// let contact = Contact { friction: 0.2, ..Default::default() };
+/// assert!(contact.self_contact);
 /// assert_eq!(contact.thickness, 1e-3, "1 mm");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -132,10 +133,10 @@ pub struct Contact {
     pub start: Start,
 }
 
-/// Colliders are touched, cloth is not: 1 mm apart, friction 0.3.
+/// Colliders and cloth are touched: 1 mm apart, friction 0.3.
 impl Default for Contact {
     fn default() -> Self {
-        Self { self_contact: false, thickness: 1e-3, friction: 0.3, start: Start::Error }
+        Self { self_contact: true, thickness: 1e-3, friction: 0.3, start: Start::Error }
     }
 }
 
@@ -145,7 +146,7 @@ impl Default for Contact {
 /// use muslin::Contact;
 /// use muslin::description::Start;
 ///
-/// let contact = Contact { self_contact: true, start: Start::Untangle, ..Default::default() };
+/// let contact = Contact { start: Start::Untangle, ..Default::default() };
 /// assert_ne!(contact.start, Contact::default().start);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

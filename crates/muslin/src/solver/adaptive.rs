@@ -5,10 +5,11 @@
 //! n ≥ v Δt/(REACH ℓ)     where something can touch: v the largest speed of a vertex and that of a collider, added; ℓ a usual edge
 //! ```
 //!
-//! A frame whose energy rises by more than GAIN of the energy scale above the work done in it is computed again with twice the substeps, while that helps; the fewest that helped are kept. Too few substeps show as energy from
-//! nowhere (decision 046), whatever the reason. The next frames begin with what this one needed, and with fewer once some frames in a row made up next to nothing.
+//! A frame has two flaws: energy that rises by more than GAIN of the energy scale above the work done in it, since too few substeps show as energy from nowhere (decision 046); and strain beyond a limit,
+//! since too few leave cloth stretched where it was pulled or held up. Such a frame is computed again with twice the substeps, while that helps; the fewest that helped are kept. Strain that more
+//! substeps do not take away is that of the cloth. The next frames begin with what this one needed, and with fewer once some frames in a row were far better than they have to be.
 //!
-//! The energy scale is the most that the run has had in motion and in strain so far, or was given in a frame. `pbd` and `shape_matching` do not follow the energies: for them only the two bounds hold.
+//! The energy scale is the most that the run has had in motion and in strain so far, or was given in a frame. `pbd` and `shape_matching` take no notice of the stiffness of the scene: for them only the two bounds hold.
 //!
 //! n is carried in the memory of the state, so a resumed run has the same bits. A scheme that looks back two steps starts anew where n changes, since its steps must be equal.
 
@@ -16,10 +17,10 @@ use crate::math::Vec3;
 use crate::model::Model;
 use crate::solver::auto::largest_strain;
 use crate::solver::{Context, MOST_SUBSTEPS, Solver, StepError, StepReport, elastic_energy};
-use crate::state::{Pace, SolverMemory, State, Work};
+use crate::state::{Pace, State, Work};
 
 /// Energy from nowhere in a frame, as a part of the energy scale, beyond which it is computed again.
-const GAIN: f64 = 1e-3;
+pub(crate) const GAIN: f64 = 1e-3;
 
 /// A frame computed again has to bring the gain below this part of what it was.
 const HELPS: f64 = 0.7;
@@ -50,6 +51,21 @@ pub(crate) trait Paced: Solver {
 
     /// How many it wants for a frame of `dt` seconds from a state, from what it knows of itself.
     fn wanted_substeps(&mut self, context: &Context<'_>, state: &State, dt: f64) -> u32;
+
+    /// Whether the strain that the last frame left is that of the cloth, which more substeps would not change.
+    fn leaves_true_strain(&self) -> bool {
+        false
+    }
+
+    /// Whether it can be made to, by [`raised`](Self::raised) substeps.
+    fn can_leave_true_strain(&self) -> bool {
+        false
+    }
+
+    /// With how many substeps to compute a frame again, after so many attempts of which the last had `substeps`.
+    fn raised(&self, substeps: u32, _attempts: u32) -> u32 {
+        2 * substeps
+    }
 }
 
 /// A solver that chooses its substeps.
@@ -64,28 +80,38 @@ pub(crate) struct Adaptive {
     good: State,
     /// A usual edge, in m, and whether something can touch.
     edge: Option<(f64, bool)>,
+    /// Whether the last frame was left beyond the limit of strain, and more substeps would not change that.
+    strained_by_load: bool,
 }
 
 impl Adaptive {
-    pub(crate) fn new(inner: Box<dyn Paced>, follows_energies: bool) -> Self {
-        let empty = State {
-            positions: Vec::new(),
-            velocities: Vec::new(),
-            time: 0.0,
-            memory: SolverMemory::Nothing,
-            work: Work::default(),
-        };
-        Self { inner, follows_energies, max_strain: None, before: empty.clone(), good: empty, edge: None }
+    /// A solver whose frames are computed again for energy from nowhere, and for a strain beyond a limit.
+    pub(crate) fn within_strain(inner: Box<dyn Paced>, max_strain: f64) -> Self {
+        Self { follows_energies: true, max_strain: Some(max_strain), ..Self::unaware(inner) }
     }
 
-    /// The same, for which a strain beyond a limit counts as energy from nowhere does.
-    pub(crate) fn within_strain(inner: Box<dyn Paced>, max_strain: f64) -> Self {
-        Self { max_strain: Some(max_strain), ..Self::new(inner, true) }
+    /// A solver that takes no notice of the stiffness of the scene: energies and strains say nothing of it.
+    pub(crate) fn unaware(inner: Box<dyn Paced>) -> Self {
+        let empty = State::empty();
+        Self {
+            inner,
+            follows_energies: false,
+            max_strain: None,
+            before: empty.clone(),
+            good: empty,
+            edge: None,
+            strained_by_load: false,
+        }
     }
 
     fn flaws(&self, context: &Context<'_>, state: &State, gain: f64) -> Flaws {
         let strain = self.max_strain.map_or(0.0, |limit| largest_strain(context, &state.positions) / limit);
-        Flaws { gain: gain / GAIN, strain }
+        Flaws { gain: gain / GAIN, strain, is_true_strain: self.inner.leaves_true_strain() }
+    }
+
+    /// Whether the last frame was left beyond the limit of strain, as the load strains the cloth: more substeps would not change that.
+    pub(crate) fn is_strained_by_load(&self) -> bool {
+        self.strained_by_load
     }
 
     /// The fewest substeps of a frame from a state.
@@ -112,16 +138,17 @@ impl Solver for Adaptive {
         let mut substeps = pace.substeps.clamp(fewest, most);
         self.before.copy_from(state);
         let start = self.energy(context, state);
-        let (mut best, mut attempts): (Option<(StepReport, Flaws)>, _) = (None, 0);
+        let (mut best, mut attempts): (Option<Outcome>, _) = (None, 0);
         let mut sum = StepReport::default();
-        let (report, flaws) = loop {
+        let Outcome { report, flaws, asked } = loop {
+            let asked = substeps;
             state.copy_from(&self.before);
-            state.memory.unwrap_pace(substeps);
-            self.inner.set_substeps(substeps);
+            state.memory.unwrap_pace(asked);
+            self.inner.set_substeps(asked);
             let may_repeat = attempts < MOST_ATTEMPTS && substeps < most;
             attempts += 1;
             let outcome = self.inner.advance(context, state, dt);
-            substeps = (2 * substeps).min(most);
+            substeps = self.inner.raised(substeps, attempts).min(most);
             let report = match (outcome, best) {
                 (Ok(report), _) => report,
                 // More of them may do; what is in the way of all of them says so in the end.
@@ -144,10 +171,12 @@ impl Solver for Adaptive {
             let gain = made_up / pace.scale.max(still_energy(context.model)).max(f64::MIN_POSITIVE);
             let flaws = self.flaws(context, state, gain);
             let (kept, is_better) = match best {
-                Some(best) if !best.1.is_mended_by(flaws) => (best, false),
-                _ => ((report, flaws), true),
+                Some(best) if !best.flaws.is_mended_by(flaws) => (best, false),
+                _ => (Outcome { report, flaws, asked }, true),
             };
-            if may_repeat && pace.may_be_better(kept.1, is_better, attempts) {
+            // Energy has a second chance: contact is noisy.
+            let truth = self.inner.can_leave_true_strain();
+            if may_repeat && pace.may_be_better(kept.flaws, is_better || truth, is_better || attempts < 3) {
                 if is_better {
                     self.good.copy_from(state);
                 }
@@ -156,12 +185,13 @@ impl Solver for Adaptive {
             }
             if !is_better {
                 state.copy_from(&self.good);
-                pace.give_up(kept.1);
+                pace.give_up(kept.flaws);
             }
             break kept;
         };
-        pace.settle(report.substeps, flaws, fewest);
-        state.memory.wrap_pace(pace, report.substeps);
+        self.strained_by_load = flaws.strain > 1.0 && flaws.is_true_strain;
+        pace.settle(asked, flaws, fewest);
+        state.memory.wrap_pace(pace, asked);
         Ok(StepReport { stages: sum.stages, iterations: sum.iterations, ..report })
     }
 }
@@ -193,11 +223,21 @@ impl EnergySum {
         Self { total: kinetic + elastic + height, stirred: kinetic + elastic }
     }
 
-    /// Whether a frame from here to `end`, in which so much work was done, has made up more than it may; or may have, where the work is not known.
-    pub(crate) fn is_made_up(&self, end: &Self, work: Work) -> bool {
+    /// What a frame from here to `end`, in which so much work was done, has made up, as a part of an energy scale of at least `least`, in J; where the work is known.
+    pub(crate) fn made_up(&self, end: &Self, work: Work, least: f64) -> Option<f64> {
         let made_up = end.total - self.total - work.total();
-        made_up.is_nan() || made_up > GAIN * self.stirred.max(end.stirred).max(work.size())
+        let scale = self.stirred.max(end.stirred).max(work.size()).max(least).max(f64::MIN_POSITIVE);
+        (!made_up.is_nan()).then_some(made_up / scale)
     }
+}
+
+/// A frame as it was computed.
+#[derive(Clone, Copy, Debug)]
+struct Outcome {
+    report: StepReport,
+    flaws: Flaws,
+    /// The substeps that the solver was told, of which it may have made more.
+    asked: u32,
 }
 
 /// How far a frame is beyond what it may be: at most 1 is good enough.
@@ -206,24 +246,33 @@ struct Flaws {
     /// Energy from nowhere.
     gain: f64,
     strain: f64,
+    /// More substeps would not change the strain.
+    is_true_strain: bool,
 }
 
 impl Flaws {
+    /// The strain, as far as more substeps may bring it down.
+    fn curable_strain(self) -> f64 {
+        if self.is_true_strain { 0.0 } else { self.strain }
+    }
+
     /// Whether a frame with more substeps is worth it. Less strain is not, where it costs energy from nowhere.
     fn is_mended_by(self, after: Self) -> bool {
         let mended = |before: f64, after: f64| before > 1.0 && after <= HELPS * before;
-        mended(self.gain, after.gain) || mended(self.strain, after.strain) && after.gain <= self.gain.max(1.0)
+        let is_truer = after.is_true_strain && self.curable_strain() > 1.0;
+        mended(self.gain, after.gain)
+            || (mended(self.strain, after.strain) || is_truer) && after.gain <= self.gain.max(1.0)
     }
 }
 
 impl Pace {
-    /// Whether a frame should be computed again with more substeps: the flaws of the best of so many `attempts`, and whether the last was that.
+    /// Whether a frame with such flaws at best should be computed again with more substeps: whether there is hope for the strain, and for the energy.
     ///
-    /// The two flaws are apart, since cloth may be strained by rights, which must not hide energy from nowhere. Energy has a second chance: contact is noisy.
-    fn may_be_better(&self, flaws: Flaws, is_better: bool, attempts: u32) -> bool {
+    /// The two flaws are apart, since cloth may be strained by rights, which must not hide energy from nowhere.
+    fn may_be_better(&self, flaws: Flaws, strain_may_fall: bool, energy_may_fall: bool) -> bool {
         let energy = flaws.gain > 1.0 && self.patience == 0;
-        let strain = flaws.strain > 1.0 && self.strain_patience == 0;
-        energy && (is_better || attempts < 3) || strain && is_better
+        let strain = flaws.curable_strain() > 1.0 && self.strain_patience == 0;
+        energy && energy_may_fall || strain && strain_may_fall
     }
 
     /// Leaves the flaws that stay alone for some frames.
@@ -231,7 +280,7 @@ impl Pace {
         if flaws.gain > 1.0 {
             self.patience = PATIENCE;
         }
-        if flaws.strain > 1.0 {
+        if flaws.curable_strain() > 1.0 {
             self.strain_patience = PATIENCE;
         }
     }
@@ -240,7 +289,7 @@ impl Pace {
     fn settle(&mut self, substeps: u32, flaws: Flaws, fewest: u32) {
         self.substeps = substeps;
         // A strain that more substeps do not change is that of the cloth.
-        let strain = if self.strain_patience > 0 { 0.0 } else { flaws.strain };
+        let strain = if self.strain_patience > 0 { 0.0 } else { flaws.curable_strain() };
         self.calm = if flaws.gain.max(strain) <= CALM_BELOW { self.calm + 1 } else { 0 };
         self.patience = self.patience.saturating_sub(1);
         self.strain_patience = self.strain_patience.saturating_sub(1);
@@ -314,7 +363,7 @@ fn can_touch(model: &Model) -> bool {
 mod tests {
     use super::*;
 
-    const CALMLY: Flaws = Flaws { gain: -0.1, strain: 0.0 };
+    const CALMLY: Flaws = Flaws { gain: -0.1, strain: 0.0, is_true_strain: false };
 
     #[test]
     fn substeps_fall_after_some_calm_frames_but_not_below_the_fewest() {
@@ -323,34 +372,36 @@ mod tests {
         assert_eq!(pace.substeps, 70);
         (0..CALM).for_each(|_| pace.settle(22, CALMLY, 21));
         assert_eq!(pace.substeps, 21);
-        (0..CALM).for_each(|_| pace.settle(80, Flaws { gain: 0.9, strain: 0.0 }, 20));
+        (0..CALM).for_each(|_| pace.settle(80, Flaws { gain: 0.9, strain: 0.0, is_true_strain: false }, 20));
         assert_eq!(pace.substeps, 80, "no calm");
     }
 
     #[test]
     fn strain_that_stays_does_not_hide_energy_from_nowhere() {
         let mut pace = Pace::default();
-        let strained = Flaws { gain: 0.0, strain: 5.0 };
-        assert!(pace.may_be_better(strained, true, 1));
-        assert!(!pace.may_be_better(strained, false, 2), "one more was in vain");
+        let strained = Flaws { gain: 0.0, strain: 5.0, is_true_strain: false };
+        assert!(pace.may_be_better(strained, true, true));
+        assert!(!pace.may_be_better(strained, false, true), "one more was in vain");
         pace.give_up(strained);
-        assert!(!pace.may_be_better(strained, true, 1), "nor in the next frame");
+        assert!(!pace.may_be_better(strained, true, true), "nor in the next frame");
         let gaining = Flaws { gain: 2.0, ..strained };
-        assert!(pace.may_be_better(gaining, true, 1), "energy is another reason");
-        assert!(pace.may_be_better(gaining, false, 2), "with a second chance");
-        assert!(!pace.may_be_better(gaining, false, 3));
+        assert!(pace.may_be_better(gaining, true, true), "energy is another reason");
+        assert!(!pace.may_be_better(gaining, true, false));
         (0..PATIENCE).for_each(|_| pace.settle(40, strained, 20));
-        assert!(pace.may_be_better(strained, true, 1), "and it may help later");
+        assert!(pace.may_be_better(strained, true, true), "and it may help later");
     }
 
     #[test]
     fn a_frame_computed_again_is_kept_where_it_helped() {
-        let before = Flaws { gain: 100.0, strain: 5.0 };
-        assert!(before.is_mended_by(Flaws { gain: 2.0, strain: 5.5 }));
-        assert!(!before.is_mended_by(Flaws { gain: 99.0, strain: 5.0 }));
-        let strained = Flaws { gain: 0.1, strain: 5.0 };
-        assert!(strained.is_mended_by(Flaws { gain: 0.1, strain: 2.0 }));
-        assert!(!strained.is_mended_by(Flaws { gain: 7.0, strain: 2.0 }), "not for energy");
+        let before = Flaws { gain: 100.0, strain: 5.0, is_true_strain: false };
+        assert!(before.is_mended_by(Flaws { gain: 2.0, strain: 5.5, ..before }));
+        assert!(!before.is_mended_by(Flaws { gain: 99.0, ..before }));
+        let strained = Flaws { gain: 0.1, strain: 5.0, is_true_strain: false };
+        assert!(strained.is_mended_by(Flaws { gain: 0.1, strain: 2.0, ..before }));
+        assert!(!strained.is_mended_by(Flaws { gain: 7.0, strain: 2.0, ..before }), "not for energy");
+        let true_strain = Flaws { gain: 0.1, strain: 5.0, is_true_strain: true };
+        assert!(strained.is_mended_by(true_strain), "it is that of the cloth");
+        assert!(!true_strain.is_mended_by(true_strain));
     }
 
     #[test]

@@ -12,8 +12,8 @@
 //! | family | solvers | how it makes the sum small | the loop over substeps |
 //! |---|---|---|---|
 //! | `position_based/` | [`xpbd`], [`pbd`] | sweeps over constraints, Gauss–Seidel | `position_based/mod.rs` |
-//! | [`auto`] | `auto` | `xpbd` under a controller of strain and motion error | the same |
 //! | [`explicit`] | `explicit` | a step along the forces | `explicit/symplectic.rs` in f32, `substep_loop.rs` in f64 |
+//! | [`auto`] | `auto` | `xpbd` under a controller of strain and motion error, or `explicit` | `position_based/mod.rs`, `explicit/symplectic.rs` |
 //! | [`vbd`] | `vbd` | Newton's method vertex by vertex | `substep_loop.rs` |
 //! | one file each | [`newton`], [`projective`], [`shape_matching`] | sparse linear systems; rigid fits of regions | `substep_loop.rs` |
 //!
@@ -237,4 +237,6 @@ pub struct Quality {
     pub long_range: u64,
     /// The estimated distance to the converged motion after half a second, as a part of the cloth's size, once there is an estimate.
     pub motion: Option<f64>,
+    /// Whether the frame was left beyond the limit of strain, as the load strains the cloth: more substeps would not change that.
+    pub strained_by_load: bool,
 }

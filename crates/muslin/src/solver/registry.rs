@@ -7,6 +7,7 @@ use crate::energy::Forms;
 use crate::parameter::{Entry, Kind, Parameter, Setting, Settings};
 use crate::settings::word;
 use crate::solver::adaptive::{Adaptive, Paced};
+use crate::solver::auto::QUALITY;
 use crate::solver::{Solver, auto, explicit, newton, pbd, projective, shape_matching, vbd, xpbd};
 
 /// The most substeps a scene may ask for.
@@ -104,7 +105,7 @@ pub(crate) const SUBSTEPS: Parameter = Parameter {
     unit: "",
     kind: Kind::Integer { min: 1, max: MOST_SUBSTEPS },
     default: None,
-    meaning: "time steps in a frame; default: chosen from the mesh, the material, the speeds and the energy error",
+    meaning: "time steps in a frame; default: chosen from the mesh, the material, the speeds, the energy error and the strain",
 };
 
 /// Builds a solver with the substeps of its settings, or with those that it chooses.
@@ -114,7 +115,8 @@ pub(crate) fn paced(
     make: impl FnOnce(u32) -> Box<dyn Paced>,
 ) -> Box<dyn Solver> {
     match settings.integer("substeps").and_then(|n| u32::try_from(n).ok()) {
-        None => Box::new(Adaptive::new(make(1), follows_energies)),
+        None if follows_energies => Box::new(Adaptive::within_strain(make(1), QUALITY)),
+        None => Box::new(Adaptive::unaware(make(1))),
         Some(substeps) => make(substeps.max(1)),
     }
 }

@@ -33,6 +33,11 @@ pub(crate) trait Scheme: Send + Sync {
     /// Substeps that it wants for a frame of `dt` seconds from a state, whose positions are in `motion`, where they are not given.
     fn wanted_substeps(&mut self, context: &Context<'_>, motion: &mut Motion, state: &State, dt: f64) -> u32;
 
+    /// [`Paced::leaves_true_strain`].
+    fn leaves_true_strain(&self) -> bool {
+        false
+    }
+
     /// Is told the substeps of a frame.
     fn set_substeps(&mut self, _substeps: u32) {}
 
@@ -402,6 +407,10 @@ impl<S: Scheme> Paced for SubstepLoop<S> {
 
     fn wanted_substeps(&mut self, context: &Context<'_>, state: &State, dt: f64) -> u32 {
         self.scheme.wanted_substeps(context, &mut self.motion, state, dt)
+    }
+
+    fn leaves_true_strain(&self) -> bool {
+        self.scheme.leaves_true_strain()
     }
 }
 

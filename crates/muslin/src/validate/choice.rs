@@ -29,7 +29,9 @@ pub(crate) struct Family {
     /// The key that holds the name.
     pub(crate) key: &'static str,
     /// The name when the scene is silent.
-    pub(crate) default: &'static str,
+    default: &'static str,
+    /// The name when it gives keys that this one takes and the default does not.
+    with_keys: &'static str,
     entries: Vec<&'static Entry>,
     /// Stiffness that a fabric supplies.
     preset: Option<f64>,
@@ -113,7 +115,8 @@ impl Family {
         Self {
             noun: "solver",
             key: "kind",
-            default: "xpbd",
+            default: "auto",
+            with_keys: "xpbd",
             entries: catalog::solvers().collect(),
             preset: None,
             solver: None,
@@ -126,6 +129,7 @@ impl Family {
             noun: "stretch model",
             key: "model",
             default: "spring",
+            with_keys: "spring",
             entries: catalog::stretch_models().collect(),
             preset,
             solver,
@@ -138,6 +142,7 @@ impl Family {
             noun: "bend model",
             key: "model",
             default: "isometric",
+            with_keys: "isometric",
             entries: catalog::bend_models().collect(),
             preset,
             solver,
@@ -181,6 +186,15 @@ impl Family {
         let names = || self.entries.iter().map(|entry| entry.name).collect::<Vec<_>>();
         let entry = self.entries.iter().find(|entry| entry.name == name);
         entry.copied().ok_or_else(|| unknown_name(self.noun, name, &names()))
+    }
+
+    /// The entry where no name is given, but perhaps some keys: who gives `substeps` alone has a solver in mind that takes them.
+    pub(crate) fn silent(&self, is_given: impl Fn(&'static str) -> bool) -> Result<&'static Entry, String> {
+        let [default, with_keys] = [self.default, self.with_keys].map(|name| self.find(name));
+        let (default, with_keys) = (default?, with_keys?);
+        let is_known = |parameter: &Parameter| default.parameters.iter().any(|known| known.name == parameter.name);
+        let asks = with_keys.parameters.iter().any(|parameter| !is_known(parameter) && is_given(parameter.name));
+        Ok(if asks { with_keys } else { default })
     }
 
     /// A model for which the solver of the scene is defined.

@@ -5,14 +5,19 @@ use muslin::math::Vec3;
 use muslin::mesh::Mesh;
 use muslin::model::Model;
 use muslin::parallel::Team;
-use muslin::scene::{Finding, Scene, parse};
+use muslin::scene::{Finding, Override, Scene, parse};
 use muslin::setup::Compiled;
 use muslin::solver::StepReport;
 use muslin::state::State;
 
+/// What a scene of these tests has where its text does not say it: the plain solver, and no contact of cloth with cloth. A word of the key, and the change.
+const PLAIN: [(&str, &str); 2] = [("kind =", "solver.kind=xpbd"), ("self_contact", "contact.self_contact=false")];
+
 /// A scene from its text, which must be right.
 pub(crate) fn scene(text: &str) -> Scene {
-    let outcome = parse(text, &[]);
+    let silent = PLAIN.into_iter().filter(|(word, _)| !text.contains(word));
+    let changes: Vec<Override> = silent.map(|(_, change)| Override::parse(change).expect("a change")).collect();
+    let outcome = parse(text, &changes);
     let said: Vec<String> = outcome.findings.iter().map(|f: &Finding| f.display("test.toml").to_string()).collect();
     outcome.scene.unwrap_or_else(|| panic!("{}\n{text}", said.join("\n")))
 }

@@ -258,7 +258,7 @@ fn code_and_files_take_and_refuse_the_same_values_with_the_same_words() {
 
 #[test]
 fn a_misspelt_key_an_unknown_model_and_a_missing_setting_are_errors() {
-    let sound = read(CLOTH).expect("a scene");
+    let sound = read(&format!("solver.kind = \"xpbd\"\n{CLOTH}")).expect("a scene");
     let said = |scene: &Scene| validate::check(scene).iter().map(ToString::to_string).collect::<Vec<_>>();
 
     let mut scene = sound.clone();

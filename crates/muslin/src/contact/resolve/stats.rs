@@ -5,10 +5,9 @@ use crate::math::Vec3;
 /// Vertices of cloths that did not go where the solver led them, each counted once in a frame.
 ///
 /// ```
-/// use muslin::{Cloth, Contact, Simulation};
+/// use muslin::{Cloth, Simulation};
 ///
-/// let contact = Contact { self_contact: true, ..Default::default() };
-/// let mut simulation = Simulation::builder().contact(contact).cloth(Cloth::grid([1.0, 1.0], [4, 4])).build()?;
+/// let mut simulation = Simulation::builder().cloth(Cloth::grid([1.0, 1.0], [4, 4])).build()?;
 /// let stats = simulation.advance()?.contact_stats;
 /// assert_eq!((stats.cut, stats.held), (0, 0), "a sheet that falls freely touches nothing");
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -18,6 +18,9 @@ use crate::contact::response::penalty_potential::{PenaltyForce, PenaltyPotential
 use crate::contact::response::touch::Touch;
 use crate::math::{Mat3, Vec3};
 
+/// Iterations for which a pair that came apart still rubs, each time with half the force.
+const LINGERS: u8 = 4;
+
 /// Pairs that are near, as a part of the objective of a substep.
 #[derive(Default)]
 pub(crate) struct PairPenalties {
@@ -25,6 +28,8 @@ pub(crate) struct PairPenalties {
     pairs: Vec<PairPenalty>,
     /// Those of the iteration before.
     old: Vec<PairPenalty>,
+    /// Those of them that were not found again.
+    lingering: Vec<PairPenalty>,
 }
 
 /// One of them.
@@ -47,8 +52,10 @@ pub(crate) struct PairPenalty {
     friction: f64,
     /// m/h², in N/m.
     inertia: f64,
-    /// Of the last iteration, in N.
+    /// Of the last iterations, in N.
     normal_force: Vec3<f64>,
+    /// For how many iterations the pair has been farther apart than its thickness: it rubs and does not press.
+    apart_for: u8,
 }
 
 impl PairPenalty {
@@ -87,6 +94,7 @@ impl PairPenalty {
             friction: contact.friction(),
             inertia,
             normal_force: Vec3::ZERO,
+            apart_for: 0,
         })
     }
 
@@ -107,14 +115,22 @@ impl PairPenalty {
 
     /// How deep the two are in each other's distance, in m; zero where they are not.
     fn depth(&self, x: &[Vec3<f64>]) -> f64 {
-        (self.thickness - self.normal.dot(self.along(x))).max(0.0)
+        let depth = (self.thickness - self.normal.dot(self.along(x))).max(0.0);
+        if self.apart_for == 0 { depth } else { 0.0 }
+    }
+
+    /// The pair after an iteration that has moved it apart, as long as it still rubs.
+    fn moved_apart(&self) -> Option<Self> {
+        let apart_for = self.apart_for + 1;
+        (self.normal_force != Vec3::ZERO && apart_for <= LINGERS).then_some(Self { apart_for, ..*self })
     }
 
     /// ψ(r) and its derivatives by r.
     fn press(&self, x: &[Vec3<f64>]) -> PenaltyForce {
         let r = self.along(x);
+        let gap = self.normal.dot(r) - self.thickness;
         let touch = Touch {
-            gap: self.normal.dot(r) - self.thickness,
+            gap: if self.apart_for == 0 { gap } else { gap.max(0.0) },
             previous_gap: self.start_error,
             normal: self.normal,
             // What is led is a part of r.
@@ -153,22 +169,34 @@ impl PairPenalties {
         self.pairs.len()
     }
 
-    /// Takes pairs that were found for vertices at `x`. Those that are known keep their forces. Returns by how much a depth has changed at most, in m.
+    /// Takes pairs that were found for vertices at `x`. Those that are known keep their forces, and those that were not found again linger. Returns by how much a depth has changed
+    /// at most, in m.
     pub(crate) fn replace(&mut self, found: impl Iterator<Item = PairPenalty>, x: &[Vec3<f64>]) -> f64 {
         std::mem::swap(&mut self.pairs, &mut self.old);
         self.pairs.clear();
         self.pairs.extend(found);
         self.pairs.sort_unstable_by_key(PairPenalty::key);
         let (mut old, mut change) = (self.old.iter().peekable(), 0.0_f64);
-        for pair in &mut self.pairs {
+        let Self { pairs, lingering, .. } = self;
+        lingering.clear();
+        for pair in pairs.iter_mut() {
             while let Some(gone) = old.next_if(|old| old.key() < pair.key()) {
                 change = change.max(gone.depth(x));
+                lingering.extend(gone.moved_apart());
             }
             let known = old.next_if(|old| old.key() == pair.key());
             pair.normal_force = known.map_or(Vec3::ZERO, |known| known.normal_force);
             change = change.max((pair.depth(x) - known.map_or(0.0, |known| known.depth(x))).abs());
         }
-        old.fold(change, |change, gone| change.max(gone.depth(x)))
+        for gone in old {
+            change = change.max(gone.depth(x));
+            lingering.extend(gone.moved_apart());
+        }
+        if !lingering.is_empty() {
+            pairs.extend_from_slice(lingering);
+            pairs.sort_unstable_by_key(PairPenalty::key);
+        }
+        change
     }
 
     /// Σ ψ, in J.
@@ -202,8 +230,8 @@ impl PairPenalties {
     /// Takes the normal forces at x for the friction of the next iteration: k d, less what is not in balance yet. `gradient` is that of the whole objective and
     /// `diagonal_block` tells Hᵢᵢ of its Hessian. Returns how far the change could move a pair by friction, in m.
     ///
-    /// N ← k (d + u)₊ with u = Σ bᵢ n·∇φᵢ/(n·Hᵢᵢ n) ≤ 0, how far the unbalanced forces would still move the two apart: a pair that the first iterations
-    /// press together presses a hundred times as much as it will.
+    /// N ← ½ N + ½ k (d + u)₊ with u = Σ bᵢ n·∇φᵢ/(n·Hᵢᵢ n), how far the unbalanced forces would still move the two: a pair that the first iterations press together presses a
+    /// hundred times as much as it will. Half of the old force stays, for a vertex in several pairs presses on one of them now and on another then, and together they balance it.
     pub(crate) fn update_forces(
         &mut self,
         x: &[Vec3<f64>],
@@ -218,11 +246,11 @@ impl PairPenalties {
                 let along = |(v, b): (usize, f64)| {
                     b * pair.normal.dot(gradient[v]) / pair.normal.dot(diagonal_block(v).apply(pair.normal))
                 };
-                let unbalanced = pair.free().map(along).sum::<f64>().min(0.0);
+                let unbalanced = pair.free().map(along).sum::<f64>();
                 new = pair.normal * (pressed + ColliderPenalties::stiffness(pair.inertia) * unbalanced).max(0.0);
             }
             change = change.max((new - pair.normal_force).norm() / pair.inertia);
-            pair.normal_force = new;
+            pair.normal_force = (pair.normal_force + new) * 0.5;
         }
         change
     }
@@ -283,8 +311,9 @@ mod tests {
             friction: 0.4,
             inertia: 2.0,
             normal_force: normal * 5.0,
+            apart_for: 0,
         };
-        (PairPenalties { pairs: vec![pair], old: Vec::new() }, x)
+        (PairPenalties { pairs: vec![pair], ..PairPenalties::default() }, x)
     }
 
     fn moved(x: &[Vec3<f64>], vertex: usize, axis: usize, by: f64) -> Vec<Vec3<f64>> {
@@ -331,6 +360,8 @@ mod tests {
         assert_eq!(pairs.replace([again].into_iter(), &x), 0.0);
         assert_eq!(pairs.pairs[0].normal_force, known.normal_force);
         assert_eq!(pairs.replace([].into_iter(), &x), known.depth(&x), "a depth that is gone");
+        assert!(pairs.pairs[0].press(&x).normal_force == Vec3::ZERO && pairs.value(&x) > 0.0, "it rubs on");
+        (0..LINGERS).for_each(|_| assert_eq!(pairs.replace([].into_iter(), &x), 0.0));
         assert!(pairs.is_empty());
     }
 }

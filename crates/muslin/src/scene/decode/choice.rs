@@ -10,7 +10,7 @@ pub(super) fn choice(t: &mut Table<'_, '_>, family: &Family) -> Option<Choice> {
     let find = |name: &str| family.find(name).and_then(|entry| family.suited(entry));
     let entry = match t.get(family.key) {
         Some(item) => item.refine(|v| v.text(), find),
-        None => family.find(family.default).map_err(|message| t.error(message)).ok(),
+        None => family.silent(|key| !t.given(&[key]).is_empty()).map_err(|message| t.error(message)).ok(),
     };
     let Some(entry) = entry else {
         t.forgive();

@@ -1,6 +1,6 @@
 //! Controller of [`auto`](super): the number of substeps, from the scene and from what a run shows.
 //!
-//! **Feed-forward.** Cloth that hardly stretches is held together over long ways by long-range constraints and tethers (`position_based/long_range.rs`). Then the number of
+//! **Feed-forward.** Cloth that hardly stretches is held together by long-range constraints and tethers (`position_based/long_range.rs`). Then the number of
 //! substeps depends neither on the mesh nor on the stiffness, only on how far a free fall bends a motion in a step:
 //!
 //! ```text

@@ -274,6 +274,10 @@ impl Scheme for ExplicitScheme {
         stable_substeps(dt, limit)
     }
 
+    fn leaves_true_strain(&self) -> bool {
+        true
+    }
+
     fn set_substeps(&mut self, substeps: u32) {
         self.substeps = substeps;
     }

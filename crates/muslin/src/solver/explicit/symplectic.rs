@@ -130,6 +130,10 @@ impl Paced for Symplectic {
     fn wanted_substeps(&mut self, context: &Context<'_>, state: &State, dt: f64) -> u32 {
         stable_substeps(dt, self.limit(context, state, dt))
     }
+
+    fn leaves_true_strain(&self) -> bool {
+        true
+    }
 }
 
 impl Solver for Symplectic {

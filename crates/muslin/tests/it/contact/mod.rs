@@ -3,6 +3,7 @@
 mod bodies;
 mod certificate;
 mod continuous;
+mod convergence;
 mod energy;
 mod exact_motion;
 pub(crate) mod friction;

@@ -108,7 +108,7 @@ stop_at_rest = 1e-3                # optional: stops early once no vertex moves 
 wind = { velocity = [0.0, 0.0, 0.0], drag = 0.0, lift = 0.0 }
 
 [solver]
-kind = "xpbd"                      # pbd xpbd explicit newton projective vbd shape_matching; later auto, which picks for a quality
+kind = "xpbd"                      # pbd xpbd explicit newton projective vbd shape_matching; or auto, the default, which picks for a quality
 substeps = 20
 iterations = 1
 # what else a solver takes is its own, and `muslin models` lists it
@@ -162,7 +162,7 @@ fn a_minimal_scene_has_every_default() {
     let scene = scene_of(CLOTH, &[]);
     assert_eq!((scene.name.as_str(), scene.duration, scene.fps), ("scene", 2.0, 60.0));
     assert_eq!(scene.gravity, [0.0, -9.81, 0.0]);
-    assert_eq!((scene.solver.entry.name, scene.contact.friction), ("xpbd", 0.3));
+    assert_eq!((scene.solver.entry.name, scene.contact.friction), ("auto", 0.3));
     assert_eq!(scene.cloths[0].name, "cloth0");
     let Material { fabric, density, ref stretch, ref bend, .. } = scene.cloths[0].material;
     assert_eq!((fabric, density, stretch.entry.name, bend.entry.name), (None, 0.2, "spring", "isometric"));

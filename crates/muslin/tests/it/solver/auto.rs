@@ -67,13 +67,18 @@ fn its_estimate_is_near_the_truth() {
 }
 
 #[test]
-fn it_holds_the_strain() {
+fn it_holds_the_strain_but_for_what_the_load_strains() {
     let mut auto = simulation(&sheet(32, r#"kind = "auto", quality = { max_strain = 0.01 }"#));
-    let strained = (0..120).filter(|_| {
-        advance(&mut auto);
-        auto.glance().max_strain > 0.01
-    });
-    assert_eq!(strained.count(), 0);
+    let (mut strained, mut by_load) = (0, 0);
+    for _ in 0..120 {
+        let is_by_load = advance(&mut auto).quality.is_some_and(|quality| quality.strained_by_load);
+        let is_strained = auto.glance().max_strain > 0.01;
+        assert!(is_strained || !is_by_load, "the load strains it by less than the limit");
+        strained += u32::from(is_strained && !is_by_load);
+        by_load += u32::from(is_by_load);
+    }
+    // One frame where it gives up the limits.
+    assert!(strained <= 1 && by_load <= 2, "{strained} frames, and {by_load} by the load");
 }
 
 #[test]
