@@ -264,5 +264,6 @@ pub fn from_obj(mesh: ObjMesh) -> Mesh {
         triangles: mesh.triangles,
         uv: mesh.uv.map(|uv| Uv { coordinates: uv.coordinates, triangles: uv.triangles }),
         groups: mesh.groups.into_iter().map(|group| Group { name: group.name, triangles: group.triangles }).collect(),
+        flat: None,
     }
 }

@@ -3,7 +3,7 @@
 //! A resumed run must give the bits of one that was never stopped. So everything that decides about the motion must be
 //! the same: scene, meshes and version. What only decides how long it is or how it is shown may change.
 
-use muslin::scene::{ClothShape, ColliderShape, Scene, View};
+use muslin::scene::{ClothShape, ColliderShape, RestShape, Scene, View};
 use muslin::state::fnv1a;
 use toml::Value;
 
@@ -21,6 +21,10 @@ pub(crate) fn fingerprint(scene: &Scene, meshes: &MeshFiles) -> u64 {
     for cloth in &mut moving.cloths {
         if let ClothShape::Mesh { file } = &mut cloth.shape {
             // Its content counts, not its place.
+            shown.extend(fnv1a(meshes.content(file).iter().copied()).to_le_bytes());
+            file.clear();
+        }
+        if let RestShape::File(file) = &mut cloth.rest {
             shown.extend(fnv1a(meshes.content(file).iter().copied()).to_le_bytes());
             file.clear();
         }

@@ -5,7 +5,7 @@ use std::mem;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use muslin::scene::{Cloth, ClothShape, Collider, ColliderShape, Scene, parse};
+use muslin::scene::{Cloth, ClothShape, Collider, ColliderShape, RestShape, Scene, parse};
 use muslin::{SetupError, Simulation};
 use muslin_io::{FORMATS, Format, file_stem};
 
@@ -103,6 +103,11 @@ fn bring_along(scene: &mut Scene, meshes: &MeshFiles) -> Vec<(String, Vec<u8>)> 
             inputs.push((name.clone(), meshes.content(file).to_vec()));
             *file = name;
         }
+        if let RestShape::File(file) = &mut cloth.rest {
+            let name = rest_input_name(&cloth.name);
+            inputs.push((name.clone(), meshes.content(file).to_vec()));
+            *file = name;
+        }
     }
     for collider in &mut scene.colliders {
         if let ColliderShape::Mesh(mesh) = &mut collider.shape {
@@ -124,6 +129,11 @@ fn input_name(owner: &str) -> String {
     format!("{}/{}.obj", folder::INPUTS, file_stem(owner))
 }
 
+/// The copy of the rest shape of a cloth. No stem has a plus sign, so it is nobody else's.
+fn rest_input_name(cloth: &str) -> String {
+    format!("{}/{}+rest.obj", folder::INPUTS, file_stem(cloth))
+}
+
 /// The copy of the frames of an animated collider.
 fn frames_name(owner: &str) -> String {
     format!("{}/{}.npy", folder::INPUTS, file_stem(owner))
@@ -135,6 +145,9 @@ pub(crate) fn sources(scene: &Scene) -> Vec<(&str, String)> {
     for cloth in &scene.cloths {
         if let ClothShape::Mesh { file } = &cloth.shape {
             sources.push((file.as_str(), input_name(&cloth.name)));
+        }
+        if let RestShape::File(file) = &cloth.rest {
+            sources.push((file.as_str(), rest_input_name(&cloth.name)));
         }
     }
     for collider in &scene.colliders {

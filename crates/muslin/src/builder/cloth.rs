@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::description::{Choice, Cloth, ClothShape, Ease, Material, Path, Pin, Problems, Select, Selection, Waypoint};
+use crate::description::{
+    Choice, Cloth, ClothShape, Ease, Material, Path, Pin, Problems, RestShape, Select, Selection, Waypoint,
+};
 use crate::energy::bend::isometric::Isometric;
 use crate::energy::stretch::spring::Spring;
 use crate::mesh::{Diagonals, Mesh};
@@ -32,6 +34,7 @@ use crate::validate::choice::{Family, Said};
 pub struct ClothBuilder {
     name: Option<String>,
     shape: ClothShape,
+    rest: RestShape,
     repair: bool,
     translate: [f64; 3],
     rotate: [f64; 3],
@@ -74,6 +77,7 @@ impl ClothBuilder {
         Self {
             name: None,
             shape,
+            rest: RestShape::Mesh,
             repair: false,
             translate: [0.0; 3],
             rotate: [0.0; 3],
@@ -102,6 +106,18 @@ impl ClothBuilder {
         self
     }
 
+    /// Takes the texture coordinates for the rest shape, one unit of them so many metres. Cloth is flat then, and sewn where the texture has seams.
+    pub fn rest_uv(mut self, scale: f64) -> Self {
+        self.rest = RestShape::Uv { scale };
+        self
+    }
+
+    /// A rest shape other than where the vertices are at the start: a position for each of them, in m.
+    pub fn rest(mut self, positions: Vec<[f64; 3]>) -> Self {
+        self.rest = RestShape::Given(Arc::new(positions));
+        self
+    }
+
     /// Mends defects of the mesh rather than refusing it.
     pub fn repair(mut self) -> Self {
         self.repair = true;
@@ -120,7 +136,7 @@ impl ClothBuilder {
         self
     }
 
-    /// Factor on the rest shape, applied first.
+    /// Factor on the shape, applied first; on a rest shape of vertices too.
     pub fn scale(mut self, scale: f64) -> Self {
         self.scale = scale;
         self
@@ -185,6 +201,7 @@ impl ClothBuilder {
         Cloth {
             name: self.name.clone().unwrap_or_else(|| format!("cloth{index}")),
             shape: self.shape.clone(),
+            rest: self.rest.clone(),
             repair: self.repair,
             translate: self.translate,
             rotate: self.rotate,

@@ -172,15 +172,17 @@ pub enum Start {
 pub struct Cloth {
     /// Names its result files; distinct from every other cloth's, also when case is ignored.
     pub name: String,
-    /// Its rest shape.
+    /// Where its vertices are at the start, before it is scaled and placed.
     pub shape: ClothShape,
+    /// Its shape when nothing pulls at it.
+    pub rest: RestShape,
     /// Whether defects of the mesh are repaired rather than refused.
     pub repair: bool,
     /// Displacement after scaling and rotating, in m.
     pub translate: [f64; 3],
     /// Degrees about x, then y, then z.
     pub rotate: [f64; 3],
-    /// Factor on the rest shape, applied first.
+    /// Factor on the shape, applied first; on a rest shape of vertices too.
     pub scale: f64,
     /// Initial velocity of every vertex, in m/s.
     pub velocity: [f64; 3],
@@ -192,7 +194,33 @@ pub struct Cloth {
     pub color: Option<[f64; 3]>,
 }
 
-/// The rest shape of a cloth.
+/// What a cloth is when nothing pulls at it.
+///
+/// ```
+/// use muslin::description::RestShape;
+/// use muslin::{Cloth, Simulation};
+///
+/// let scene = Simulation::builder().cloth(Cloth::grid([1.0, 1.0], [4, 4]).rest_uv(0.9)).scene()?;
+/// assert_eq!(scene.cloths[0].rest, RestShape::Uv { scale: 0.9 });
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum RestShape {
+    /// The shape in which it starts.
+    #[default]
+    Mesh,
+    /// Its texture coordinates: each triangle is flat, and cloth with seams of its texture is cut and sewn there.
+    Uv {
+        /// m for each unit of the coordinates.
+        scale: f64,
+    },
+    /// A mesh file with the same triangles.
+    File(String),
+    /// Positions of the vertices, in m. A scene file has no word for it: the text of a scene names the file in which they would be.
+    Given(Arc<Vec<[f64; 3]>>),
+}
+
+/// The shape of a cloth at the start.
 ///
 /// ```
 /// use muslin::description::ClothShape;

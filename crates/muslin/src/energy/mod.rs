@@ -24,7 +24,7 @@ use crate::math::{Mat3, Scalar, Sym3, Vec3};
 use crate::mesh::Mesh;
 use crate::parameter::{Entry, Settings};
 use crate::settings::{BendSettings, typed};
-use crate::topology::{Hinge, Topology};
+use crate::topology::{self, Hinge, Topology};
 
 /// One term of the potential, E(x) = Σ ψ(xₑ), over elements of `N` vertices.
 ///
@@ -207,12 +207,46 @@ pub struct Site<'a> {
 }
 
 impl Site<'_> {
-    /// Rest position of a vertex of this cloth, in m.
+    /// Rest position of a vertex of this cloth, in m; where it is in [`Mesh::positions`], if the mesh is flat.
     pub fn position(&self, vertex: u32) -> Vec3<f64> {
         self.mesh.positions[vertex as usize].into()
     }
 
-    /// Rest distance of two vertices, in m.
+    /// Rest length of an edge, in m: the mean of that of its triangles, which cloth that is gathered has two of.
+    pub fn edge_length(&self, edge: usize) -> f64 {
+        let [a, b] = self.topology.edges[edge];
+        let sides = self.topology.edge_triangles[edge].into_iter().filter(|triangle| *triangle != topology::NONE);
+        let length = |triangle: u32| (self.corner(triangle, b) - self.corner(triangle, a)).norm();
+        let (sum, count) = sides.fold((0.0, 0.0), |(sum, count), triangle| (sum + length(triangle), count + 1.0));
+        if self.mesh.flat.is_some() { sum / count } else { self.distance(a, b) }
+    }
+
+    /// Rest position of a corner of a triangle, as [`Mesh::triangle`] gives it.
+    pub fn corner(&self, triangle: u32, vertex: u32) -> Vec3<f64> {
+        let corners = &self.mesh.triangles[triangle as usize];
+        let at = corners.iter().position(|&corner| corner == vertex).unwrap_or(0);
+        self.mesh.triangle(triangle as usize)[at]
+    }
+
+    /// Rest positions of the vertices of a hinge, in m.
+    ///
+    /// Flat triangles are laid side by side: each keeps its height over the edge and the part of the edge where that stands, and the edge has its [length](Self::edge_length).
+    pub fn hinge(&self, hinge: &Hinge) -> [Vec3<f64>; 4] {
+        if self.mesh.flat.is_none() {
+            return hinge.vertices.map(|v| self.position(v));
+        }
+        let [a, b, c, d] = hinge.vertices;
+        let length = self.edge_length(hinge.edge as usize);
+        let apex = |triangle: u32, apex: u32, side: f64| {
+            let origin = self.corner(triangle, a);
+            let (e, arm) = (self.corner(triangle, b) - origin, self.corner(triangle, apex) - origin);
+            Vec3::new(length * arm.dot(e) / e.norm_squared(), side * e.cross(arm).norm() / e.norm(), 0.0)
+        };
+        let [first, second] = hinge.triangles;
+        [Vec3::ZERO, Vec3::new(length, 0.0, 0.0), apex(first, c, 1.0), apex(second, d, -1.0)]
+    }
+
+    /// Rest distance of two vertices, in m, where the mesh is not flat.
     pub fn distance(&self, a: u32, b: u32) -> f64 {
         (self.position(b) - self.position(a)).norm()
     }

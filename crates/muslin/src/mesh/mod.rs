@@ -38,6 +38,8 @@ pub struct Mesh {
     pub uv: Option<Uv>,
     /// Named sets of triangles; they may overlap and need not cover the mesh.
     pub groups: Vec<Group>,
+    /// The rest shape of each triangle, laid flat, in m: cloth that was cut and sewn has none as a whole. `None`: `positions` are the rest shape.
+    pub flat: Option<Vec<[[f64; 2]; 3]>>,
 }
 
 /// Texture coordinates, indexed per corner.
@@ -97,6 +99,18 @@ pub struct Bounds {
     pub max: [f64; 3],
 }
 
+impl Bounds {
+    /// Of some points, in m; `None` where there are none.
+    pub(crate) fn of(points: &[[f64; 3]]) -> Option<Self> {
+        let &first = points.first()?;
+        let start = Self { min: first, max: first };
+        Some(points.iter().fold(start, |bounds, p| Self {
+            min: std::array::from_fn(|axis| bounds.min[axis].min(p[axis])),
+            max: std::array::from_fn(|axis| bounds.max[axis].max(p[axis])),
+        }))
+    }
+}
+
 impl Mesh {
     /// Number of vertices.
     pub fn vertex_count(&self) -> usize {
@@ -108,13 +122,16 @@ impl Mesh {
         self.triangles.len()
     }
 
-    /// The rest positions of a triangle's corners, in m.
+    /// The rest positions of a triangle's corners, in m; in a plane of its own where the mesh is [`flat`](Self::flat).
     ///
     /// # Panics
     ///
     /// If there is no such triangle, or if it uses a vertex that does not exist ([`check`] reports that).
     pub fn triangle(&self, triangle: usize) -> [Vec3<f64>; 3] {
-        self.triangles[triangle].map(|vertex| self.positions[vertex as usize].into())
+        match self.flat.as_ref().and_then(|flat| flat.get(triangle)) {
+            Some(corners) => corners.map(|[x, y]| Vec3::new(x, y, 0.0)),
+            None => self.triangles[triangle].map(|vertex| self.positions[vertex as usize].into()),
+        }
     }
 
     /// The rest area of a triangle, in m².
@@ -132,7 +149,7 @@ impl Mesh {
         (0..self.triangle_count()).map(|triangle| self.area(triangle)).sum()
     }
 
-    /// The longest side of the box around all triangles, in m.
+    /// The longest side of the box around all triangles where they are, in m.
     pub fn extent(&self) -> f64 {
         let sides = (0..3).map(|axis| {
             let along = self.triangles.iter().flatten().map(|&v| self.positions[v as usize][axis]);
@@ -145,12 +162,7 @@ impl Mesh {
 
     /// The box around all vertices; `None` where there are none.
     pub fn bounds(&self) -> Option<Bounds> {
-        let &first = self.positions.first()?;
-        let start = Bounds { min: first, max: first };
-        Some(self.positions.iter().fold(start, |bounds, p| Bounds {
-            min: std::array::from_fn(|axis| bounds.min[axis].min(p[axis])),
-            max: std::array::from_fn(|axis| bounds.max[axis].max(p[axis])),
-        }))
+        Bounds::of(&self.positions)
     }
 
     /// The mass of every vertex, in kg, for cloth of `density` kg/m²: a third of the mass of each triangle around it.

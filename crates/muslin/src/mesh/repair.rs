@@ -44,19 +44,25 @@ pub fn repair(mesh: &Mesh) -> Result<Repaired, Vec<Finding>> {
 
 fn mended(mesh: &Mesh, survey: &Survey) -> Mesh {
     let kept: Vec<u32> = survey.with(Fault::None).collect();
-    let mend = |triples: &[[u32; 3]]| -> Vec<[u32; 3]> {
-        let turned = |&triangle: &u32| {
-            let [a, b, c] = triples[triangle as usize];
-            if survey.orientation.flips[triangle as usize] { [a, c, b] } else { [a, b, c] }
-        };
-        kept.iter().map(turned).collect()
-    };
     Mesh {
         positions: mesh.positions.clone(),
-        triangles: mend(&mesh.triangles),
-        uv: mesh.uv.as_ref().map(|uv| Uv { coordinates: uv.coordinates.clone(), triangles: mend(&uv.triangles) }),
+        triangles: mend(&mesh.triangles, survey, &kept),
+        uv: mesh
+            .uv
+            .as_ref()
+            .map(|uv| Uv { coordinates: uv.coordinates.clone(), triangles: mend(&uv.triangles, survey, &kept) }),
         groups: renumbered(&mesh.groups, &kept, mesh.triangle_count()),
+        flat: mesh.flat.as_ref().map(|flat| mend(flat, survey, &kept)),
     }
+}
+
+/// Triples of the triangles that are kept, turned over as these are.
+fn mend<T: Copy>(triples: &[[T; 3]], survey: &Survey, kept: &[u32]) -> Vec<[T; 3]> {
+    let turned = |&triangle: &u32| {
+        let [a, b, c] = triples[triangle as usize];
+        if survey.orientation.flips[triangle as usize] { [a, c, b] } else { [a, b, c] }
+    };
+    kept.iter().map(turned).collect()
 }
 
 fn renumbered(groups: &[Group], kept: &[u32], triangle_count: usize) -> Vec<Group> {

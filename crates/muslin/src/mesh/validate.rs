@@ -216,6 +216,22 @@ pub enum FindingKind {
         /// Its value.
         coordinates: [f64; 2],
     },
+    /// Not one flat rest shape for each triangle.
+    #[error("the flat rest shape has {flat_count} triangles, but the mesh has {triangle_count}")]
+    FlatCount {
+        /// Number of triangles with a rest shape.
+        flat_count: usize,
+        /// Number of triangles.
+        triangle_count: usize,
+    },
+    /// A flat rest shape with a coordinate that is NaN or infinite.
+    #[error("triangle {triangle} has its flat rest shape at {corners:?}, which is not finite")]
+    NonFiniteFlat {
+        /// The triangle.
+        triangle: u32,
+        /// Its corners, in m.
+        corners: [[f64; 2]; 3],
+    },
     /// A group names a triangle that does not exist.
     #[error("group {name:?} names triangle {triangle}, but the mesh has {triangle_count} triangles")]
     GroupIndexOutOfRange {
@@ -244,7 +260,7 @@ impl fmt::Display for Finding {
 
 /// Everything that is wrong with a mesh; empty where nothing is.
 ///
-/// Errors stand beside warnings, in the order: sizes, positions, triangles, connectivity, uv, groups.
+/// Errors stand beside warnings, in the order: sizes, positions, triangles, connectivity, uv, flat rest shape, groups.
 pub fn check(mesh: &Mesh) -> Vec<Finding> {
     examine(mesh).0
 }
@@ -261,6 +277,7 @@ pub(super) fn examine(mesh: &Mesh) -> (Vec<Finding>, Option<Survey>) {
         report.vertices(mesh, survey);
     }
     report.uv(mesh);
+    report.flat(mesh);
     report.groups(mesh);
     (report.findings, survey)
 }
@@ -427,6 +444,21 @@ impl Report {
             Verdict::Refuse,
             "uv coordinates that are not finite",
             broken.map(|(index, &coordinates)| FindingKind::NonFiniteUv { index, coordinates }),
+        );
+    }
+
+    fn flat(&mut self, mesh: &Mesh) {
+        let Some(flat) = &mesh.flat else { return };
+        let (flat_count, triangle_count) = (flat.len(), mesh.triangle_count());
+        if flat_count != triangle_count {
+            self.add(Verdict::Refuse, FindingKind::FlatCount { flat_count, triangle_count });
+        }
+        let is_broken = |corners: &[[f64; 2]; 3]| corners.as_flattened().iter().any(|x| !x.is_finite());
+        let broken = (0_u32..).zip(flat).filter(|(_, corners)| is_broken(corners));
+        self.list(
+            Verdict::Refuse,
+            "flat rest shapes that are not finite",
+            broken.map(|(triangle, &corners)| FindingKind::NonFiniteFlat { triangle, corners }),
         );
     }
 

@@ -7,7 +7,7 @@ use crate::contact::collider::mesh as collider_mesh;
 use crate::contact::collider::mesh::Body;
 use crate::contact::geometry::surface::Surface;
 use crate::description;
-use crate::description::{Choice, ClothShape, LoadFrames, LoadMesh, Material, Problem, Problems, Scene};
+use crate::description::{Choice, ClothShape, LoadFrames, LoadMesh, Material, Problem, Problems, RestShape, Scene};
 use crate::energy;
 use crate::energy::stretch::shape_matching;
 use crate::energy::stretch::shape_matching::Matching;
@@ -60,13 +60,13 @@ impl Model {
     pub(crate) fn add_cloth(
         &mut self,
         (index, cloth): (usize, &description::Cloth),
-        mesh: Mesh,
+        ClothMesh { mesh, start }: ClothMesh,
         vertex_count: usize,
         sink: &mut impl Sink,
         problems: &mut Problems,
     ) {
-        let placed = place_mesh(cloth, &mesh);
-        let pins = select_pins(cloth, &mesh, &placed, index, problems);
+        let placed = place_mesh(cloth, &start);
+        let pins = select_pins(cloth, &start, &placed, index, problems);
         let topology = Topology::build(&mesh);
         let ordering = locality_order(&topology.vertex_neighbors);
         let (ordered, topology) = if ordering.is_identity() {
@@ -84,7 +84,7 @@ impl Model {
         self.masses.extend(masses);
         self.initial_positions.extend(ordering.reordered(&placed));
         if let Some(contact) = &mut self.self_contact {
-            contact.rest.extend(ordered.positions.iter().map(|x| Vec3::from(*x)));
+            contact.rest.extend(ordering.reordered(&start).iter().map(|x| Vec3::from(*x)));
         }
 
         warnings::warn_of_shared_vertices(index, &pins, mesh.vertex_count(), problems);
@@ -107,7 +107,8 @@ impl Model {
         }
         self.vertex_triangles.append(&topology.vertex_triangles, self.triangles.len() as u32);
         self.triangles.extend(ordered.triangles.iter().map(|&t| site.stencil(t)));
-        self.edges.extend(topology.edges.iter().map(|&[a, b]| (site.stencil([a, b]), site.distance(a, b))));
+        self.edges
+            .extend(topology.edges.iter().enumerate().map(|(e, &edge)| (site.stencil(edge), site.edge_length(e))));
         self.cloths.push(Cloth {
             name: cloth.name.clone(),
             vertices: first..first + mesh.vertex_count(),
@@ -123,6 +124,7 @@ impl Model {
             clamped,
             ordering,
             mesh,
+            start,
         });
     }
 
@@ -207,10 +209,10 @@ impl Model {
 
     /// The vertices of each pin of a cloth, as the user numbers them, with their centre at the start, in m; `cloth` describes the one at `index`.
     pub fn pin_vertices(&self, index: usize, cloth: &description::Cloth) -> Vec<(Vec<u32>, [f64; 3])> {
-        let mesh = &self.cloths[index].mesh;
-        let placed = place_mesh(cloth, mesh);
+        let start = &self.cloths[index].start;
+        let placed = place_mesh(cloth, start);
         let center = |pin: &Vec<u32>| centroid(pin.iter().map(|&v| placed[v as usize])).to_array();
-        let pins = select_pins(cloth, mesh, &placed, index, &mut Problems::default());
+        let pins = select_pins(cloth, start, &placed, index, &mut Problems::default());
         pins.into_iter()
             .map(|pin| {
                 let center = center(&pin);
@@ -220,21 +222,27 @@ impl Model {
     }
 }
 
+/// The mesh of a cloth, scaled and checked, and where its vertices are at the start before it is placed, in m.
+pub(crate) struct ClothMesh {
+    pub(crate) mesh: Mesh,
+    start: Vec<[f64; 3]>,
+}
+
 /// Reads the meshes of a scene, those of the cloths and the bodies; `None` where one is broken, and reported.
 pub(crate) fn load_meshes(
     scene: &Scene,
     load: &mut LoadMesh<'_>,
     load_frames: &mut LoadFrames<'_>,
     problems: &mut Problems,
-) -> Option<(Vec<Mesh>, Vec<Body>)> {
-    let meshes: Vec<Option<Mesh>> = scene
+) -> Option<(Vec<ClothMesh>, Vec<Body>)> {
+    let meshes: Vec<Option<ClothMesh>> = scene
         .cloths
         .iter()
         .enumerate()
-        .map(|(i, cloth)| rest_mesh(cloth, &format!("cloth[{i}]"), load, problems))
+        .map(|(i, cloth)| cloth_mesh(cloth, &format!("cloth[{i}]"), load, problems))
         .collect();
     let bodies = collider_mesh::load(scene, load, load_frames, problems);
-    let sizes = meshes.iter().map(|m| m.as_ref().map_or(0, Mesh::vertex_count));
+    let sizes = meshes.iter().map(|m| m.as_ref().map_or(0, |m| m.start.len()));
     let vertex_count = sizes.sum::<usize>();
     if u32::try_from(vertex_count).is_err() {
         problems.error("cloth", format!("the cloths have {vertex_count} vertices together; the limit is 2³² − 1"));
@@ -243,8 +251,8 @@ pub(crate) fn load_meshes(
     if problems.any_error() {
         // Pins of the cloths that did load are still checked, so that one look shows everything.
         for (i, (cloth, mesh)) in scene.cloths.iter().zip(&meshes).enumerate() {
-            if let Some(mesh) = mesh {
-                select_pins(cloth, mesh, &place_mesh(cloth, mesh), i, problems);
+            if let Some(ClothMesh { start, .. }) = mesh {
+                select_pins(cloth, start, &place_mesh(cloth, start), i, problems);
             }
         }
         return None;
@@ -252,8 +260,95 @@ pub(crate) fn load_meshes(
     Some((meshes.into_iter().flatten().collect(), bodies))
 }
 
-/// The rest shape of a cloth, scaled and checked.
-fn rest_mesh(
+/// The mesh of a cloth with its rest shape.
+fn cloth_mesh(
+    cloth: &description::Cloth,
+    place: &str,
+    load: &mut LoadMesh<'_>,
+    problems: &mut Problems,
+) -> Option<ClothMesh> {
+    let mut mesh = start_mesh(cloth, place, load, problems)?;
+    let start = mesh.positions.clone();
+    let rest = match &cloth.rest {
+        RestShape::Mesh => return Some(ClothMesh { mesh, start }),
+        RestShape::Uv { scale } => lay_flat(&mut mesh, *scale),
+        RestShape::File(file) => load(file).and_then(|rest| take_shape(&mut mesh, &rest, cloth.scale)),
+        RestShape::Given(positions) => {
+            let rest = Mesh { positions: positions.to_vec(), ..mesh.clone() };
+            take_shape(&mut mesh, &rest, cloth.scale)
+        }
+    };
+    let place = format!("{place}.rest");
+    rest.map_err(|message| problems.error(&place, message)).ok()?;
+    let findings = mesh::check(&mesh);
+    if findings.iter().any(|f| f.severity == mesh::Severity::Error) {
+        findings
+            .into_iter()
+            .filter(|f| f.severity == mesh::Severity::Error)
+            .for_each(|f| problems.error(&place, format!("{} in the rest shape", f.kind)));
+        return None;
+    }
+    warn_of_other_size(&place, cloth, &mesh, &start, problems);
+    Some(ClothMesh { mesh, start })
+}
+
+/// Gives each triangle the rest shape that it has in the texture, one unit of which is `scale` metres.
+fn lay_flat(mesh: &mut Mesh, scale: f64) -> Result<(), String> {
+    let Some(uv) = &mesh.uv else {
+        return Err(
+            "rest = \"uv\" takes the rest shape from texture coordinates, and the mesh has none; export it with them"
+                .to_owned(),
+        );
+    };
+    let corner = |index: &u32| uv.coordinates[*index as usize].map(|x| x * scale);
+    mesh.flat = Some(uv.triangles.iter().map(|t| [corner(&t[0]), corner(&t[1]), corner(&t[2])]).collect());
+    Ok(())
+}
+
+/// Moves the vertices of a mesh to where they are in its rest shape, scaled.
+fn take_shape(mesh: &mut Mesh, rest: &Mesh, scale: f64) -> Result<(), String> {
+    let counts = |mesh: &Mesh| (mesh.vertex_count(), mesh.triangle_count());
+    if counts(rest) != counts(mesh) {
+        let ((vertices, triangles), (others, other_triangles)) = (counts(rest), counts(mesh));
+        return Err(format!(
+            "the rest shape has {vertices} vertices and {triangles} triangles, but the mesh has {others} and {other_triangles}; \
+             both need the same triangles"
+        ));
+    }
+    if let Some(triangle) = rest.triangles.iter().zip(&mesh.triangles).position(|(a, b)| a != b) {
+        return Err(format!(
+            "triangle {triangle} joins vertices {:?} in the rest shape, but {:?} in the mesh; both need the same triangles in the same order",
+            rest.triangles[triangle], mesh.triangles[triangle]
+        ));
+    }
+    mesh.positions = rest.positions.iter().map(|p| p.map(|x| x * scale)).collect();
+    Ok(())
+}
+
+/// A rest shape of another size is more often one in other units than cloth that is to shrink.
+fn warn_of_other_size(
+    place: &str,
+    cloth: &description::Cloth,
+    mesh: &Mesh,
+    start: &[[f64; 3]],
+    problems: &mut Problems,
+) {
+    /// Ratio of areas, either way.
+    const MUCH: f64 = 2.0;
+    let shape = Mesh { positions: start.to_vec(), flat: None, ..mesh.clone() };
+    let (rest, start) = (mesh.total_area(), shape.total_area());
+    if rest > MUCH * start || start > MUCH * rest {
+        let cure = match &cloth.rest {
+            RestShape::Uv { scale } => format!("uv_scale = {:.3} makes them equal", scale * (start / rest).sqrt()),
+            _ => "give both in one unit".to_owned(),
+        };
+        let message = format!("has {rest:.3} m², but the cloth starts with {start:.3} m², and will jump; {cure}");
+        problems.warning(place, message);
+    }
+}
+
+/// The mesh of a cloth at the start, scaled and checked.
+fn start_mesh(
     cloth: &description::Cloth,
     place: &str,
     load: &mut LoadMesh<'_>,
@@ -303,10 +398,10 @@ fn report_findings(place: &str, findings: &[mesh::Finding], problems: &mut Probl
 }
 
 /// Initial positions: scaled (already), rotated, translated.
-fn place_mesh(cloth: &description::Cloth, mesh: &Mesh) -> Vec<Vec3<f64>> {
+fn place_mesh(cloth: &description::Cloth, start: &[[f64; 3]]) -> Vec<Vec3<f64>> {
     let rotation = Mat3::from_degrees_xyz(cloth.rotate);
     let shift = Vec3::from(cloth.translate);
-    mesh.positions.iter().map(|&p| rotation.apply(p.into()) + shift).collect()
+    start.iter().map(|&p| rotation.apply(p.into()) + shift).collect()
 }
 
 fn centroid(points: impl Iterator<Item = Vec3<f64>>) -> Vec3<f64> {

@@ -150,6 +150,8 @@ pub struct Cloth {
     pub ordering: Ordering,
     /// The rest shape, scaled, as the user numbers it.
     pub mesh: Mesh,
+    /// Where the vertices are at the start before they are placed, in m, as the user numbers them.
+    pub start: Vec<[f64; 3]>,
     /// Number of unique edges.
     pub edge_count: usize,
     /// Number of inner edges.

@@ -3,25 +3,25 @@
 use crate::description;
 use crate::description::{Problems, Select, Selection};
 use crate::math::Vec3;
-use crate::mesh::{Bounds, Mesh};
+use crate::mesh::Bounds;
 
-/// The vertices of each pin, as the user numbers them.
+/// The vertices of each pin, as the user numbers them. `start` is where the vertices are before they are placed, in m.
 pub(crate) fn select_pins(
     cloth: &description::Cloth,
-    mesh: &Mesh,
+    start: &[[f64; 3]],
     placed: &[Vec3<f64>],
     index: usize,
     problems: &mut Problems,
 ) -> Vec<Vec<u32>> {
     let select = |(p, pin): (usize, &description::Pin)| {
-        let selected = select(&pin.selection, mesh, placed);
+        let selected = select(&pin.selection, start, placed);
         let key = match &pin.selection {
             Selection::Vertices(_) => "vertices",
             Selection::Named(_) => "select",
             Selection::Sphere { .. } | Selection::Box { .. } => "within",
         };
         let place = format!("cloth[{index}].pins[{p}].{key}");
-        let count = mesh.vertex_count();
+        let count = start.len();
         match selected.iter().find(|&&v| v as usize >= count) {
             Some(v) => {
                 let last = count.saturating_sub(1);
@@ -49,11 +49,11 @@ fn is_meant_for_all(selection: &Selection) -> bool {
 }
 
 /// The vertices of a cloth that a selection names; `placed` is where they are at the start, in m.
-fn select(selection: &Selection, mesh: &Mesh, placed: &[Vec3<f64>]) -> Vec<u32> {
-    let all = 0..mesh.vertex_count() as u32;
+fn select(selection: &Selection, start: &[[f64; 3]], placed: &[Vec3<f64>]) -> Vec<u32> {
+    let all = 0..start.len() as u32;
     match selection {
         Selection::Vertices(list) => list.clone(),
-        Selection::Named(name) => select_named(*name, mesh),
+        Selection::Named(name) => select_named(*name, start),
         Selection::Sphere { center, radius } => {
             let center = Vec3::from(*center);
             all.filter(|&v| (placed[v as usize] - center).norm() <= *radius).collect()
@@ -65,13 +65,13 @@ fn select(selection: &Selection, mesh: &Mesh, placed: &[Vec3<f64>]) -> Vec<u32> 
     }
 }
 
-fn select_named(name: Select, mesh: &Mesh) -> Vec<u32> {
-    let Some(bounds) = mesh.bounds() else { return Vec::new() };
+fn select_named(name: Select, start: &[[f64; 3]]) -> Vec<u32> {
+    let Some(bounds) = Bounds::of(start) else { return Vec::new() };
     let extent = (0..3).map(|i| bounds.max[i] - bounds.min[i]).fold(0.0, f64::max);
     // Meshes from files carry rounding; a millionth of the cloth is far below any cell.
     let near = |axis: usize, value: f64| {
-        let at = move |v: &u32| (mesh.positions[*v as usize][axis] - value).abs() <= 1e-6 * extent;
-        (0..mesh.vertex_count() as u32).filter(at).collect()
+        let at = move |v: &u32| (start[*v as usize][axis] - value).abs() <= 1e-6 * extent;
+        (0..start.len() as u32).filter(at).collect()
     };
     match name {
         Select::XMin => near(0, bounds.min[0]),
@@ -80,17 +80,17 @@ fn select_named(name: Select, mesh: &Mesh) -> Vec<u32> {
         Select::YMax => near(1, bounds.max[1]),
         Select::ZMin => near(2, bounds.min[2]),
         Select::ZMax => near(2, bounds.max[2]),
-        Select::Corners => corners(mesh, &bounds),
-        Select::All => (0..mesh.vertex_count() as u32).collect(),
+        Select::Corners => corners(start, &bounds),
+        Select::All => (0..start.len() as u32).collect(),
     }
 }
 
 /// The vertices nearest to the four corners of the box around the mesh, seen from above.
-fn corners(mesh: &Mesh, bounds: &Bounds) -> Vec<u32> {
+fn corners(start: &[[f64; 3]], bounds: &Bounds) -> Vec<u32> {
     let nearest = |x: f64, z: f64| {
         let distance = |p: &[f64; 3]| (p[0] - x) * (p[0] - x) + (p[2] - z) * (p[2] - z);
         let order = |a: &(usize, f64), b: &(usize, f64)| a.1.total_cmp(&b.1);
-        mesh.positions.iter().map(distance).enumerate().min_by(order).map(|(v, _)| v as u32)
+        start.iter().map(distance).enumerate().min_by(order).map(|(v, _)| v as u32)
     };
     let (x, z) = ([bounds.min[0], bounds.max[0]], [bounds.min[2], bounds.max[2]]);
     let mut corners: Vec<u32> =

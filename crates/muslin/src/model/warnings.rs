@@ -120,7 +120,7 @@ pub(crate) fn warn_if_flattened(index: usize, cloth: &description::Cloth, site: 
     if !energy::BEND.iter().any(|m| m.flat_only && m.entry.name == name) {
         return;
     }
-    let angle = |hinge: &Hinge| dihedral::angle(&hinge.vertices.map(|v| site.position(v))).abs();
+    let angle = |hinge: &Hinge| dihedral::angle(&site.hinge(hinge)).abs();
     let sharpest = site.topology.hinges.iter().map(angle).fold(0.0, f64::max).to_degrees();
     if sharpest > FLAT_DEGREES {
         problems.warning(

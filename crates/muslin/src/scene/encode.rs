@@ -5,8 +5,8 @@
 use std::fmt::{self, Write};
 
 use crate::description::{
-    BodyFrames, BodyMesh, Choice, Cloth, ClothShape, Collider, ColliderShape, Material, Path, Pin, Scene, Selection,
-    View, Waypoint,
+    BodyFrames, BodyMesh, Choice, Cloth, ClothShape, Collider, ColliderShape, Material, Path, Pin, RestShape, Scene,
+    Selection, View, Waypoint,
 };
 use crate::scene::words::Word;
 
@@ -63,6 +63,7 @@ fn view(out: &mut String, view: &View) -> fmt::Result {
 fn cloth(out: &mut String, cloth: &Cloth) -> fmt::Result {
     writeln!(out, "\n[[cloth]]\nname = {}", Quoted(&cloth.name))?;
     shape(out, &cloth.shape, &cloth.name)?;
+    rest(out, &cloth.rest, &cloth.name)?;
     writeln!(out, "repair = {}", cloth.repair)?;
     writeln!(out, "translate = {:?}\nrotate = {:?}", cloth.translate, cloth.rotate)?;
     writeln!(out, "scale = {:?}\nvelocity = {:?}", cloth.scale, cloth.velocity)?;
@@ -83,6 +84,16 @@ fn shape(out: &mut String, shape: &ClothShape, name: &str) -> fmt::Result {
         }
         ClothShape::Mesh { file } => writeln!(out, "mesh = {}", Quoted(file)),
         ClothShape::Given(_) => writeln!(out, "mesh = {}", Quoted(&format!("{name}.obj"))),
+    }
+}
+
+/// Positions in memory have a file of the cloth's name.
+fn rest(out: &mut String, rest: &RestShape, name: &str) -> fmt::Result {
+    match rest {
+        RestShape::Mesh => writeln!(out, "rest = \"mesh\""),
+        RestShape::Uv { scale } => writeln!(out, "rest = \"uv\"\nuv_scale = {scale:?}"),
+        RestShape::File(file) => writeln!(out, "rest = {}", Quoted(file)),
+        RestShape::Given(_) => writeln!(out, "rest = {}", Quoted(&format!("{name}_rest.obj"))),
     }
 }
 

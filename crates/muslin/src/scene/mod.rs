@@ -34,7 +34,7 @@ mod words;
 
 pub use crate::description::{
     BodyFrames, BodyMesh, Choice, Cloth, ClothShape, Collider, ColliderShape, Contact, CustomShape, Ease, GivenBody,
-    Material, Path, Pin, Scene, Select, Selection, Start, View, Waypoint, Wind,
+    Material, Path, Pin, RestShape, Scene, Select, Selection, Start, View, Waypoint, Wind,
 };
 pub use crate::mesh::Severity;
 pub use crate::validate::limits::{MAX_DURATION, MAX_FRAMES};

@@ -10,11 +10,10 @@ pub use bad_start::BadStart;
 use crate::contact::untangle::initial;
 use crate::description::{LoadFrames, LoadMesh, Problem, Problems, Scene};
 use crate::math::Vec3;
-use crate::mesh::Mesh;
 use crate::model::Model;
 use crate::model::build::load_meshes;
 use crate::model::warnings::{warn_of_idle_wind, warn_of_weak_sheets};
-use crate::setup::warnings::{refuse_other_forms, warn_of_strong_damping, warn_of_unused_models};
+use crate::setup::warnings::{refuse_other_forms, refuse_seams, warn_of_strong_damping, warn_of_unused_models};
 use crate::solver::{Term, elastic_energy};
 use crate::state::State;
 
@@ -85,12 +84,13 @@ fn build(
     problems: &mut Problems,
 ) -> Option<(Model, Vec<Box<dyn Term>>)> {
     let (meshes, bodies) = load_meshes(scene, load, load_frames, problems)?;
-    let vertex_count = meshes.iter().map(Mesh::vertex_count).sum();
+    let vertex_count = meshes.iter().map(|cloth| cloth.mesh.vertex_count()).sum();
     let (mut model, mut terms) = (Model::empty(scene), Vec::new());
     for (i, (cloth, mesh)) in scene.cloths.iter().zip(meshes).enumerate() {
         let first_term = terms.len();
         model.add_cloth((i, cloth), mesh, vertex_count, &mut terms, problems);
         refuse_other_forms(scene, i, &terms[first_term..], problems);
+        refuse_seams(scene, i, &model.cloths[i].mesh, problems);
     }
     model.add_bodies(bodies);
     model.find_contact_edges();

@@ -1,6 +1,8 @@
 //! Settings that do not go together with the solver of a scene.
 
-use crate::description::{Problems, Scene};
+use crate::description::{Choice, Material, Problems, Scene};
+use crate::energy;
+use crate::mesh::Mesh;
 use crate::solver;
 use crate::solver::position_based::xpbd;
 use crate::solver::{Need, Term, auto, projective, vbd};
@@ -24,6 +26,27 @@ pub(crate) fn refuse_other_forms(scene: &Scene, index: usize, terms: &[Box<dyn T
                 term.name()
             ),
         );
+    }
+}
+
+/// Models that reach beyond a triangle and its neighbours need a rest shape as a whole, which cloth that was cut and sewn has not.
+pub(crate) fn refuse_seams(scene: &Scene, index: usize, mesh: &Mesh, problems: &mut Problems) {
+    if mesh.flat.is_none() {
+        return;
+    }
+    let Material { stretch, bend, .. } = &scene.cloths[index].material;
+    let network = (stretch.settings.choice("network") == Some("full")).then_some("material.stretch.network");
+    let is = |choice: &Choice, name: &str| choice.entry.name == name;
+    let matching = is(stretch, energy::stretch::shape_matching::NAME).then_some("material.stretch.model");
+    let buckling = is(bend, energy::bend::buckling::KIND.entry.name).then_some("material.bend.model");
+    for key in [network, matching, buckling].into_iter().flatten() {
+        let message = "needs one rest shape for the whole cloth, and with rest = \"uv\" each triangle has its own; \
+                       use another model, or the name of a mesh file as `rest`";
+        problems.error(format!("cloth[{index}].{key}"), message);
+    }
+    if scene.solver.entry.name == solver::shape_matching::KIND.entry.name {
+        let message = "solver \"shape_matching\" needs one rest shape for the whole cloth; use another solver, or the name of a mesh file as `rest`";
+        problems.error(format!("cloth[{index}].rest"), message);
     }
 }
 

@@ -199,6 +199,10 @@ pub(crate) fn is_flat(mesh: &Mesh) -> bool {
 /// Coordinates in the plane of a mesh, turned so that triangles count as positive; `None` if it has no plane, or is folded onto itself.
 fn flatten(mesh: &Mesh) -> Option<Vec<[f64; 2]>> {
     use crate::math::Vec3;
+    // What was cut and sewn has no plane.
+    if mesh.flat.is_some() {
+        return None;
+    }
     let at = |v: u32| Vec3::<f64>::from(mesh.positions[v as usize]);
     let normals = mesh.triangles.iter().map(|t| {
         let [a, b, c] = t.map(at);

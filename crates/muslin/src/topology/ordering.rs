@@ -89,6 +89,7 @@ impl Ordering {
                 .collect(),
             uv: mesh.uv.clone(),
             groups: mesh.groups.clone(),
+            flat: mesh.flat.clone(),
         }
     }
 

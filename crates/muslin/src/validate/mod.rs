@@ -11,8 +11,8 @@ pub(crate) mod suggest;
 use crate::catalog;
 use crate::contact::{ShapeFlaw, ShapeKind};
 use crate::description::{
-    Choice, Cloth, ClothShape, Collider, ColliderShape, Material, Path, Pin, Problem, Problems, Scene, Selection, View,
-    Wind,
+    Choice, Cloth, ClothShape, Collider, ColliderShape, Material, Path, Pin, Problem, Problems, RestShape, Scene,
+    Selection, View, Wind,
 };
 use crate::material::fabric::Fabric;
 use crate::parameter::{Kind, Setting, Settings};
@@ -137,6 +137,14 @@ impl Checker {
         self.verdict(&at("name"), limits::name(&cloth.name));
         self.verdict(&at("name"), names.take(&cloth.name, place.to_owned()));
         self.shape(place, &cloth.shape);
+        match &cloth.rest {
+            RestShape::Uv { scale } => {
+                self.number(&at("uv_scale"), Kind::EXTENT, *scale);
+            }
+            RestShape::File(file) => self.verdict(&at("rest"), limits::file_name(file)),
+            // What is wrong with it is found when the model is built.
+            RestShape::Mesh | RestShape::Given(_) => {}
+        }
         self.vector(&at("translate"), Kind::BOUNDED, &cloth.translate);
         self.vector(&at("rotate"), Kind::BOUNDED, &cloth.rotate);
         self.number(&at("scale"), Kind::EXTENT, cloth.scale);

@@ -109,7 +109,7 @@ pub struct Rest<S> {
 pub(crate) fn assemble(settings: &Settings, site: &Site<'_>, sink: &mut impl Sink) {
     let Some(stiffness) = Stiffness::read(settings) else { return };
     let elements = site.hinges().map(|hinge| {
-        let x = hinge.vertices.map(|v| site.position(v));
+        let x = site.hinge(hinge);
         let unit_compliance = site.hinge_area(hinge) / (x[1] - x[0]).norm_squared();
         let rest = Rest { angle: angle(&x), compliance: stiffness.compliance(unit_compliance) };
         (site.stencil(hinge.vertices), rest)

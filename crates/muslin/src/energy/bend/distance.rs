@@ -60,8 +60,8 @@ typed!(Distance: BendSettings, KIND, { stiffness, damping });
 pub(crate) fn assemble(settings: &Settings, site: &Site<'_>, sink: &mut impl Sink) {
     let Some(stiffness) = Stiffness::read(settings) else { return };
     let elements = site.hinges().map(|hinge| {
-        let [_, _, c, d] = hinge.vertices;
-        (site.stencil([c, d]), spring::Rest { length: site.distance(c, d), compliance: stiffness.compliance(0.0) })
+        let ([_, _, c, d], [.., x, y]) = (hinge.vertices, site.hinge(hinge));
+        (site.stencil([c, d]), spring::Rest { length: (y - x).norm(), compliance: stiffness.compliance(0.0) })
     });
     sink.add(Batch::<Distance, 2>::new(site, settings, elements.collect()));
 }

@@ -107,7 +107,7 @@ impl Rest<f64> {
 pub(crate) fn assemble(settings: &Settings, site: &Site<'_>, sink: &mut impl Sink) {
     let Some(stiffness) = Stiffness::read(settings) else { return };
     let elements = site.hinges().map(|hinge| {
-        let x = hinge.vertices.map(|v| site.position(v));
+        let x = site.hinge(hinge);
         let unit_compliance = site.hinge_area(hinge) / (x[1] - x[0]).norm_squared();
         (site.stencil(hinge.vertices), Rest::new(angle(&x), stiffness.compliance(unit_compliance)))
     });

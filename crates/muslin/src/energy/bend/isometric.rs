@@ -134,7 +134,7 @@ pub fn cotangent_weights(x: &[Vec3<f64>; 4]) -> [f64; 4] {
 pub(crate) fn assemble(settings: &Settings, site: &Site<'_>, sink: &mut impl Sink) {
     let Some(stiffness) = Stiffness::read(settings) else { return };
     let hinges = site.hinges().map(|hinge| {
-        let weights = cotangent_weights(&hinge.vertices.map(|v| site.position(v)));
+        let weights = cotangent_weights(&site.hinge(hinge));
         (site.stencil(hinge.vertices), weights, site.hinge_area(hinge))
     });
     match stiffness {

@@ -93,9 +93,10 @@ impl<'a> Patches<'a> {
     }
 
     /// The apex of the next triangle: p → q runs along its winding.
-    fn place(&self, p: Point, q: Point, apex: u32) -> Point {
-        let origin = self.site.position(p.vertex);
-        let (e, arm) = (self.site.position(q.vertex) - origin, self.site.position(apex) - origin);
+    fn place(&self, triangle: u32, p: Point, q: Point, apex: u32) -> Point {
+        let corner = |vertex: u32| self.site.corner(triangle, vertex);
+        let origin = corner(p.vertex);
+        let (e, arm) = (corner(q.vertex) - origin, corner(apex) - origin);
         let length_squared = e.norm_squared();
         let (foot, height) = (arm.dot(e) / length_squared, e.cross(arm).norm() / length_squared);
         let d = [q.at[0] - p.at[0], q.at[1] - p.at[1]];
@@ -118,9 +119,10 @@ impl<'a> Patches<'a> {
         let [a, b, c, d] = hinge.vertices;
         // The edge is the unit of length, x runs along it and y from A to B.
         let (a, b) = (Point { vertex: a, at: [-0.5, 0.0] }, Point { vertex: b, at: [0.5, 0.0] });
-        let (c, d) = (self.place(a, b, c), self.place(b, a, d));
+        let [first, second] = hinge.triangles;
+        let (c, d) = (self.place(first, a, b, c), self.place(second, b, a, d));
         let slopes = [slope_of([a, b, c], [0.0, 1.0]), slope_of([b, a, d], [0.0, 1.0])];
-        let scale = 1.0 / self.site.distance(a.vertex, b.vertex);
+        let scale = 1.0 / self.site.edge_length(hinge.edge as usize);
         let mut sum = Sum::new();
         let mut add = |part: f64, terms: &[(u32, f64)]| {
             terms.iter().for_each(|&(v, w)| *sum.entry(v).or_insert(0.0) += part * w * scale);
@@ -139,7 +141,6 @@ impl<'a> Patches<'a> {
 
         let mut data: Vec<Datum> = [a, b, c, d].map(Datum::value).into();
         if !self.narrow {
-            let [first, second] = hinge.triangles;
             let edges = [(first, b, c), (first, c, a), (second, a, d), (second, d, b)];
             data.extend(edges.iter().filter_map(|&(triangle, p, q)| self.datum_beyond(triangle, p, q)));
         }
@@ -160,7 +161,7 @@ impl<'a> Patches<'a> {
     /// What the triangle across the edge p → q of a triangle tells about the surface.
     fn datum_beyond(&self, triangle: u32, p: Point, q: Point) -> Option<Datum> {
         let (other, apex) = self.across(triangle, p.vertex)?;
-        let apex = self.place(q, p, apex);
+        let apex = self.place(other, q, p, apex);
         if !self.site.held(other) {
             return Some(Datum::value(apex));
         }
@@ -202,8 +203,9 @@ impl<'a> Patches<'a> {
         };
         // x along the first edge; laid out clockwise, as a patch is, so that the outward normal is (−y, x) of an edge.
         let first = Point { vertex: corners[0], at: [0.0, 0.0] };
-        let second = Point { vertex: corners[1], at: [self.site.distance(corners[0], corners[1]), 0.0] };
-        let points = [first, second, self.place(first, second, corners[2])];
+        let [a, b, _] = self.site.mesh.triangle(triangle as usize);
+        let second = Point { vertex: corners[1], at: [(b - a).norm(), 0.0] };
+        let points = [first, second, self.place(triangle, first, second, corners[2])];
         for k in 0..3 {
             let (p, q) = (points[k], points[(k + 1) % 3]);
             let e = [q.at[0] - p.at[0], q.at[1] - p.at[1]];
@@ -227,6 +229,10 @@ impl<'a> Patches<'a> {
 
     /// The element with its curvature at rest; `None` for a triangle without a normal.
     fn at_rest(&self, mut element: Element) -> Option<Element> {
+        if self.site.mesh.flat.is_some() {
+            element.weights[0] = -element.weights[1..].iter().sum::<f64>();
+            return Some(element);
+        }
         let offsets: Vec<Vec3<f64>> = {
             let origin = self.site.position(element.vertices[0]);
             element.vertices.iter().map(|&v| self.site.position(v) - origin).collect()

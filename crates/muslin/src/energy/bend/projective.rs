@@ -91,7 +91,7 @@ pub struct Rest<S> {
 pub(crate) fn assemble(settings: &Settings, site: &Site<'_>, sink: &mut impl Sink) {
     let Some(stiffness) = Stiffness::read(settings) else { return };
     let elements = site.hinges().map(|hinge| {
-        let x = hinge.vertices.map(|v| site.position(v));
+        let x = site.hinge(hinge);
         let weights = cotangent_weights(&x);
         let length = weighted_sum(&weights, &x).norm();
         let compliance = stiffness.compliance(site.hinge_area(hinge));

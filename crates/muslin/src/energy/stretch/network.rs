@@ -40,6 +40,8 @@ use crate::topology::{Hinge, NONE};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Member {
     pub(crate) vertices: [u32; 2],
+    /// At rest, in m.
+    pub(crate) length: f64,
     /// α, in m/N.
     pub(crate) compliance: f64,
 }
@@ -156,12 +158,12 @@ fn spans_of(site: &Site<'_>, cells: &Cells) -> Vec<Span> {
 
 /// The edges of the mesh, k = Y (A₀ + A₁)/ℓ².
 pub(crate) fn edges(site: &Site<'_>, young: f64) -> Vec<Member> {
-    let edge = |(&vertices, triangles): (&[u32; 2], &[u32; 2])| {
-        let length = site.distance(vertices[0], vertices[1]);
+    let edge = |(e, (&vertices, triangles)): (usize, (&[u32; 2], &[u32; 2]))| {
+        let length = site.edge_length(e);
         let area: f64 = triangles.iter().filter(|&&t| t != NONE).map(|&t| site.mesh.area(t as usize)).sum();
-        Member { vertices, compliance: length * length / area / young }
+        Member { vertices, length, compliance: length * length / area / young }
     };
-    site.topology.edges.iter().zip(&site.topology.edge_triangles).map(edge).collect()
+    site.topology.edges.iter().zip(&site.topology.edge_triangles).enumerate().map(edge).collect()
 }
 
 /// Structural, shear and flexion springs; members without stiffness are left out.
@@ -206,7 +208,12 @@ pub(crate) fn full(site: &Site<'_>, sheet: Sheet) -> Vec<Member> {
         same
     });
     let stiff = parts.into_iter().filter(|(_, stiffness)| *stiffness > 0.0);
-    stiff.map(|(vertices, stiffness)| Member { vertices, compliance: 1.0 / stiffness }).collect()
+    let member = |(vertices @ [a, b], stiffness): ([u32; 2], f64)| Member {
+        vertices,
+        length: site.distance(a, b),
+        compliance: 1.0 / stiffness,
+    };
+    stiff.map(member).collect()
 }
 
 #[cfg(test)]

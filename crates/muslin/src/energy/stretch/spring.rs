@@ -243,7 +243,7 @@ pub(crate) fn assemble(settings: &Settings, site: &Site<'_>, sink: &mut impl Sin
             Stiffness::Physical(_) => member.compliance,
             raw => raw.compliance(0.0),
         };
-        (site.stencil([a, b]), Rest { length: site.distance(a, b), compliance })
+        (site.stencil([a, b]), Rest { length: member.length, compliance })
     };
     let springs = members.into_iter().map(spring);
     let number = |parameter: &Parameter, default| settings.number(parameter.name).unwrap_or(default);

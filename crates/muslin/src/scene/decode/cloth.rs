@@ -1,6 +1,6 @@
 //! `[[cloth]]`: shape, placement, material and pins.
 
-use crate::description::{Cloth, ClothShape, Material, Pin, Selection};
+use crate::description::{Cloth, ClothShape, Material, Pin, RestShape, Selection};
 use crate::material::fabric::Fabric;
 use crate::mesh::Diagonals;
 use crate::parameter::{Entry, Kind};
@@ -31,6 +31,7 @@ fn cloth(t: &mut Table<'_, '_>, index: usize, names: &mut Names, solver: Option<
         t.value_error("name", message);
     }
     let shape = shape(t);
+    let rest = rest(t);
     let repair = t.get("repair").and_then(Item::boolean).unwrap_or(false);
     let translate = t.get("translate").and_then(|v| v.vector(Kind::BOUNDED)).unwrap_or_default();
     let rotate = t.get("rotate").and_then(|v| v.vector(Kind::BOUNDED)).unwrap_or_default();
@@ -42,8 +43,8 @@ fn cloth(t: &mut Table<'_, '_>, index: usize, names: &mut Names, solver: Option<
         None => Some(Vec::new()),
     };
     let color = t.get("color").and_then(|v| v.vector(COLOR));
-    let (shape, material, pins) = (shape?, material?, pins?);
-    Some(Cloth { name, shape, repair, translate, rotate, scale, velocity, material, pins, color })
+    let (shape, rest, material, pins) = (shape?, rest?, material?, pins?);
+    Some(Cloth { name, shape, rest, repair, translate, rotate, scale, velocity, material, pins, color })
 }
 
 fn shape(t: &mut Table<'_, '_>) -> Option<ClothShape> {
@@ -52,6 +53,25 @@ fn shape(t: &mut Table<'_, '_>) -> Option<ClothShape> {
     let mesh = t.get("mesh").and_then(mesh);
     one_key(t, &["grid", "tube", "mesh"], "a cloth needs one shape: grid, tube or mesh")?;
     grid.or(tube).or(mesh)
+}
+
+/// A word, or the name of a file.
+fn rest(t: &mut Table<'_, '_>) -> Option<RestShape> {
+    let named = |text: &str| match text {
+        "mesh" => Ok(RestShape::Mesh),
+        "uv" => Ok(RestShape::Uv { scale: 1.0 }),
+        file => limits::file_name(file).map(|file| RestShape::File(file.to_owned())),
+    };
+    let rest = t.get("rest").map_or(Some(RestShape::Mesh), |v| v.refine(|v| v.text(), named));
+    let scale = t.get("uv_scale").map(|v| v.number(Kind::EXTENT));
+    match (rest?, scale) {
+        (RestShape::Uv { .. }, Some(scale)) => Some(RestShape::Uv { scale: scale? }),
+        (rest, None) => Some(rest),
+        (rest, Some(_)) => {
+            t.value_error("uv_scale", "has no effect without rest = \"uv\"; give that too, or leave this out");
+            Some(rest)
+        }
+    }
 }
 
 fn grid(t: &mut Table<'_, '_>) -> Option<ClothShape> {

@@ -4,3 +4,4 @@ mod errors;
 pub(crate) mod nets;
 mod order;
 mod pins;
+mod rest;

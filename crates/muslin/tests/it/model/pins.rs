@@ -177,7 +177,7 @@ fn a_vertex_of_no_triangle_stays() {
     let text = "[[cloth]]\nmesh = \"x.obj\"\npins = [{ vertices = [0, 3], until = 0.1 }]\n\
                 [[collider]]\nplane = { point = [0, -50, 0], normal = [0, 1, 0] }";
     let positions = vec![[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [9.0, 0.0, 9.0]];
-    let mesh = Mesh { positions, triangles: vec![[0, 1, 2]], uv: None, groups: Vec::new() };
+    let mesh = Mesh { positions, triangles: vec![[0, 1, 2]], ..Mesh::default() };
     let mut simulation = simulation_of(&mesh, text);
     run(&mut simulation, 60);
     assert_eq!(position(&simulation, 3), Vec3::new(9.0, 0.0, 9.0));

@@ -7,7 +7,7 @@ use muslin::mesh::Diagonals;
 use muslin::parameter::{Entry, Kind, Parameter, Setting, Settings};
 use muslin::scene::{
     BodyFrames, BodyMesh, Choice, Cloth, ClothShape, Collider, ColliderShape, Contact, Ease, Finding, Material,
-    Override, Path, Pin, Scene, Select, Selection, Start, View, Waypoint, Wind, parse,
+    Override, Path, Pin, RestShape, Scene, Select, Selection, Start, View, Waypoint, Wind, parse,
 };
 use muslin::solver::{self, Need, SolverKind};
 use proptest::collection::vec;
@@ -319,6 +319,14 @@ fn shape() -> impl Strategy<Value = ClothShape> {
     ]
 }
 
+fn rest() -> impl Strategy<Value = RestShape> {
+    prop_oneof![
+        Just(RestShape::Mesh),
+        extent().prop_map(|scale| RestShape::Uv { scale }),
+        "[a-z]{3,20}\\.obj".prop_map(RestShape::File),
+    ]
+}
+
 fn selection() -> impl Strategy<Value = Selection> {
     use Select::{All, Corners, XMax, XMin, YMax, YMin, ZMax, ZMin};
     prop_oneof![
@@ -369,10 +377,10 @@ fn cloth(solver: &'static SolverKind) -> impl Strategy<Value = Cloth> {
     let channel = || number(0.0, 1.0);
     let placement = (vector(), vector(), extent(), vector());
     let color = option::of([channel(), channel(), channel()]);
-    (shape(), any::<bool>(), placement, material(solver), vec(pin, 0..3), color).prop_map(
-        |(shape, repair, (translate, rotate, scale, velocity), material, pins, color)| {
+    ((shape(), rest()), any::<bool>(), placement, material(solver), vec(pin, 0..3), color).prop_map(
+        |((shape, rest), repair, (translate, rotate, scale, velocity), material, pins, color)| {
             let name = String::new();
-            Cloth { name, shape, repair, translate, rotate, scale, velocity, material, pins, color }
+            Cloth { name, shape, rest, repair, translate, rotate, scale, velocity, material, pins, color }
         },
     )
 }
