@@ -59,6 +59,8 @@ const LATE: f64 = 1e-3;
 pub struct GlbMesh {
     /// Vertex indices, counter-clockwise seen from outside.
     pub triangles: Vec<[u32; 3]>,
+    /// Texture coordinates of the vertices, v upwards, if all of them have some.
+    pub uv: Option<Vec<[f32; 2]>>,
     pieces: Vec<Piece>,
     /// In s.
     end: f64,
@@ -271,7 +273,7 @@ impl File<'_> {
         if let Some(name) = self.root.extensions_required.first() {
             return unsupported(format!("the extension {name}"));
         }
-        let mut mesh = GlbMesh { triangles: Vec::new(), pieces: Vec::new(), end: 0.0 };
+        let mut mesh = GlbMesh { triangles: Vec::new(), uv: Some(Vec::new()), pieces: Vec::new(), end: 0.0 };
         let mut node_count = 0;
         for root in self.roots() {
             self.add_node(root, &[], &mut node_count, &mut mesh)?;
@@ -366,9 +368,42 @@ impl File<'_> {
         if corners.iter().any(|&corner| corner as usize >= positions.len()) {
             return broken("a triangle has a vertex that does not exist");
         }
+        let uv = match primitive.attributes.get(&Valid(Semantic::TexCoords(0))) {
+            Some(&index) => Some(self.texture_coordinates(index)?),
+            None => None,
+        };
+        if uv.as_ref().is_some_and(|uv| uv.len() != positions.len()) {
+            return broken("a primitive has another number of texture coordinates than vertices");
+        }
+        mesh.uv = mesh.uv.take().zip(uv).map(|(mut all, own)| {
+            all.extend(own);
+            all
+        });
         mesh.triangles.extend(corners.chunks_exact(3).map(|c| [first + c[0], first + c[1], first + c[2]]));
         mesh.pieces.push(Piece { positions, targets, weights, nodes: nodes.to_vec() });
         Ok(())
+    }
+
+    /// The first texture coordinates of the vertices of a primitive; in a file v points down.
+    fn texture_coordinates(&self, index: Index<Accessor>) -> Result<Vec<[f32; 2]>, GlbError> {
+        let accessor = entry("accessors", &self.root.accessors, index)?;
+        let read: fn(&[u8]) -> [f32; 2] = match accessor.component_type {
+            Valid(GenericComponentType(ComponentType::U8)) => |b| [0, 1].map(|k| f32::from(b[k]) / 255.0),
+            Valid(GenericComponentType(ComponentType::U16)) => {
+                |b| [0, 2].map(|k| f32::from(u16::from_le_bytes([b[k], b[k + 1]])) / 65535.0)
+            }
+            _ => |b| [0, 4].map(|k| f32::from_le_bytes([b[k], b[k + 1], b[k + 2], b[k + 3]])),
+        };
+        let size = match accessor.component_type {
+            Valid(GenericComponentType(kind @ (ComponentType::U8 | ComponentType::U16 | ComponentType::F32))) => {
+                2 * kind.size()
+            }
+            _ => return broken("texture coordinates are neither float32 nor whole numbers of 8 or 16 bits"),
+        };
+        if accessor.type_ != Valid(Type::Vec2) {
+            return broken("an accessor is of another type than its use");
+        }
+        Ok(self.elements(accessor, size, read)?.into_iter().map(|[u, v]| [u, 1.0 - v]).collect())
     }
 
     /// What each morph target adds to the positions.

@@ -217,8 +217,12 @@ fn obj_of(mesh: &GlbMesh) -> Vec<u8> {
         let [x, y, z] = p.map(f64::from);
         text.push_str(&format!("v {x:?} {y:?} {z:?}\n"));
     }
+    for [u, v] in mesh.uv.iter().flatten() {
+        text.push_str(&format!("vt {:?} {:?}\n", f64::from(*u), f64::from(*v)));
+    }
+    let corner = |v: u32| if mesh.uv.is_some() { format!("{v}/{v}") } else { v.to_string() };
     for [a, b, c] in &mesh.triangles {
-        text.push_str(&format!("f {} {} {}\n", a + 1, b + 1, c + 1));
+        text.push_str(&format!("f {} {} {}\n", corner(a + 1), corner(b + 1), corner(c + 1)));
     }
     text.into_bytes()
 }

@@ -101,6 +101,10 @@ fn bring_along(scene: &mut Scene, meshes: &MeshFiles) -> Vec<(String, Vec<u8>)> 
         if let ClothShape::Mesh { file } = &mut cloth.shape {
             let name = input_name(&cloth.name);
             inputs.push((name.clone(), meshes.content(file).to_vec()));
+            // The copy is an OBJ, in which repeated vertices are meant unless this says otherwise.
+            if file.to_ascii_lowercase().ends_with(".glb") {
+                cloth.weld.get_or_insert(0.0);
+            }
             *file = name;
         }
         if let RestShape::File(file) = &mut cloth.rest {

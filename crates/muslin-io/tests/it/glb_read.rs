@@ -230,6 +230,13 @@ fn our_own_files_read_back() {
     let bytes = std::fs::read(exported.expect("written").path).expect("read");
     let mesh = read_glb(&bytes).expect("a mesh");
     assert_eq!((mesh.triangles.len(), mesh.vertex_count()), (2, 6));
+    let found = mesh.uv.as_ref().expect("texture coordinates");
+    for (triangle, expected) in mesh.triangles.iter().zip(uv.triangles) {
+        for (&v, &index) in triangle.iter().zip(expected) {
+            let (found, expected) = (found[v as usize], uv.coordinates[index as usize]);
+            assert!((0..2).all(|k| (found[k] - expected[k]).abs() < 2.0 * f32::EPSILON), "{found:?}, not {expected:?}");
+        }
+    }
     let mut back = mesh.frames(24.0).expect("frames");
     GlbMesh::drop_copies(&mut back, 5);
     assert_eq!(back[0].len(), 5, "the last alone");

@@ -35,6 +35,7 @@ pub struct ClothBuilder {
     name: Option<String>,
     shape: ClothShape,
     rest: RestShape,
+    weld: Option<f64>,
     repair: bool,
     translate: [f64; 3],
     rotate: [f64; 3],
@@ -78,6 +79,7 @@ impl ClothBuilder {
             name: None,
             shape,
             rest: RestShape::Mesh,
+            weld: None,
             repair: false,
             translate: [0.0; 3],
             rotate: [0.0; 3],
@@ -115,6 +117,12 @@ impl ClothBuilder {
     /// A rest shape other than where the vertices are at the start: a position for each of them, in m.
     pub fn rest(mut self, positions: Vec<[f64; 3]>) -> Self {
         self.rest = RestShape::Given(Arc::new(positions));
+        self
+    }
+
+    /// Makes one vertex of those that are not farther apart than this, in m; results are numbered as the welded mesh is.
+    pub fn weld(mut self, distance: f64) -> Self {
+        self.weld = Some(distance);
         self
     }
 
@@ -202,6 +210,7 @@ impl ClothBuilder {
             name: self.name.clone().unwrap_or_else(|| format!("cloth{index}")),
             shape: self.shape.clone(),
             rest: self.rest.clone(),
+            weld: self.weld,
             repair: self.repair,
             translate: self.translate,
             rotate: self.rotate,

@@ -176,6 +176,8 @@ pub struct Cloth {
     pub shape: ClothShape,
     /// Its shape when nothing pulls at it.
     pub rest: RestShape,
+    /// Vertices of a mesh that are not farther apart than this become one, in m. `None`: those at one place, in a file that has to repeat them (`.glb`).
+    pub weld: Option<f64>,
     /// Whether defects of the mesh are repaired rather than refused.
     pub repair: bool,
     /// Displacement after scaling and rotating, in m.

@@ -11,11 +11,13 @@ mod half_edge;
 mod repair;
 mod survey;
 mod validate;
+mod weld;
 
 pub use grid::{Diagonals, GridError, MAX_GRID_VERTICES};
 pub(crate) use half_edge::{EdgeTable, EdgeUses, directed};
 pub use repair::{Repaired, repair};
 pub use validate::{Finding, FindingKind, MAX_COORDINATE, Severity, ZERO_AREA_RATIO, check};
+pub use weld::{Welded, weld};
 
 use crate::math::Vec3;
 
@@ -120,6 +122,20 @@ impl Mesh {
     /// Number of triangles.
     pub fn triangle_count(&self) -> usize {
         self.triangles.len()
+    }
+
+    /// How many parts it has that share no vertex.
+    pub(crate) fn part_count(&self) -> usize {
+        let mut joined = weld::Joined::new(self.vertex_count());
+        let exists = |v: &u32| (*v as usize) < self.vertex_count();
+        let sound = self.triangles.iter().filter(|triangle| triangle.iter().all(exists));
+        let mut is_used = vec![false; self.vertex_count()];
+        for &[a, b, c] in sound {
+            joined.join(a, b);
+            joined.join(a, c);
+            [a, b, c].iter().for_each(|&v| is_used[v as usize] = true);
+        }
+        (0..self.vertex_count() as u32).filter(|&v| is_used[v as usize] && joined.first(v) == v).count()
     }
 
     /// The rest positions of a triangle's corners, in m; in a plane of its own where the mesh is [`flat`](Self::flat).

@@ -15,7 +15,7 @@ use crate::energy::{EnergyKind, Sink, Site};
 use crate::force::Wind;
 use crate::math::{Mat3, Vec3};
 use crate::mesh;
-use crate::mesh::Mesh;
+use crate::mesh::{Mesh, Welded};
 use crate::model::selection::select_pins;
 use crate::model::{Cloth, ContactEdges, Model, Pin, Pinned, SelfContact, warnings};
 use crate::motion::Motion;
@@ -267,15 +267,15 @@ fn cloth_mesh(
     load: &mut LoadMesh<'_>,
     problems: &mut Problems,
 ) -> Option<ClothMesh> {
-    let mut mesh = start_mesh(cloth, place, load, problems)?;
+    let Welded { mut mesh, new_from_old } = start_mesh(cloth, place, load, problems)?;
     let start = mesh.positions.clone();
     let rest = match &cloth.rest {
         RestShape::Mesh => return Some(ClothMesh { mesh, start }),
         RestShape::Uv { scale } => lay_flat(&mut mesh, *scale),
-        RestShape::File(file) => load(file).and_then(|rest| take_shape(&mut mesh, &rest, cloth.scale)),
+        RestShape::File(file) => load(file).and_then(|rest| take_shape(&mut mesh, &rest, &new_from_old, cloth.scale)),
         RestShape::Given(positions) => {
             let rest = Mesh { positions: positions.to_vec(), ..mesh.clone() };
-            take_shape(&mut mesh, &rest, cloth.scale)
+            take_shape(&mut mesh, &rest, &new_from_old, cloth.scale)
         }
     };
     let place = format!("{place}.rest");
@@ -305,24 +305,45 @@ fn lay_flat(mesh: &mut Mesh, scale: f64) -> Result<(), String> {
     Ok(())
 }
 
-/// Moves the vertices of a mesh to where they are in its rest shape, scaled.
-fn take_shape(mesh: &mut Mesh, rest: &Mesh, scale: f64) -> Result<(), String> {
-    let counts = |mesh: &Mesh| (mesh.vertex_count(), mesh.triangle_count());
-    if counts(rest) != counts(mesh) {
-        let ((vertices, triangles), (others, other_triangles)) = (counts(rest), counts(mesh));
+/// Gives a mesh the rest shape of another one, scaled, of which `new_from_old` tells the vertices that were made one. Where these are at several places at rest, as along the
+/// seams of pieces that lie side by side, each triangle has its own.
+fn take_shape(mesh: &mut Mesh, rest: &Mesh, new_from_old: &[u32], scale: f64) -> Result<(), String> {
+    let (vertices, triangles) = (rest.vertex_count(), rest.triangle_count());
+    if (vertices, triangles) != (new_from_old.len(), mesh.triangle_count()) {
         return Err(format!(
-            "the rest shape has {vertices} vertices and {triangles} triangles, but the mesh has {others} and {other_triangles}; \
-             both need the same triangles"
+            "the rest shape has {vertices} vertices and {triangles} triangles, but the mesh has {} and {}; both need the same triangles",
+            new_from_old.len(),
+            mesh.triangle_count()
         ));
     }
-    if let Some(triangle) = rest.triangles.iter().zip(&mesh.triangles).position(|(a, b)| a != b) {
+    let renumbered = |triangle: &[u32; 3]| triangle.map(|v| new_from_old.get(v as usize).copied().unwrap_or(u32::MAX));
+    let differs = |(rest, own): (&[u32; 3], &[u32; 3])| renumbered(rest) != *own;
+    if let Some(triangle) = rest.triangles.iter().zip(&mesh.triangles).position(differs) {
         return Err(format!(
-            "triangle {triangle} joins vertices {:?} in the rest shape, but {:?} in the mesh; both need the same triangles in the same order",
-            rest.triangles[triangle], mesh.triangles[triangle]
+            "triangle {triangle} joins other vertices in the rest shape, {:?}, than in the mesh; both need the same triangles in the same order",
+            rest.triangles[triangle]
         ));
     }
-    mesh.positions = rest.positions.iter().map(|p| p.map(|x| x * scale)).collect();
+    let scaled = |p: &[f64; 3]| p.map(|x| x * scale);
+    let mut places: Vec<Option<[f64; 3]>> = vec![None; mesh.vertex_count()];
+    let mut is_cut = false;
+    for (p, &new) in rest.positions.iter().zip(new_from_old) {
+        is_cut |= *places[new as usize].get_or_insert(scaled(p)) != scaled(p);
+    }
+    if is_cut {
+        let laid = |corners: &[u32; 3]| lay_down(corners.map(|v| scaled(&rest.positions[v as usize]).into()));
+        mesh.flat = Some(rest.triangles.iter().map(laid).collect());
+    } else {
+        mesh.positions.iter_mut().zip(places).for_each(|(p, place)| *p = place.unwrap_or(*p));
+    }
     Ok(())
+}
+
+/// A triangle in its own plane, its first corner at the origin and its first edge along x.
+fn lay_down([a, b, c]: [Vec3<f64>; 3]) -> [[f64; 2]; 3] {
+    let (e, arm) = (b - a, c - a);
+    let length = e.norm();
+    [[0.0; 2], [length, 0.0], [arm.dot(e) / length, e.cross(arm).norm() / length]]
 }
 
 /// A rest shape of another size is more often one in other units than cloth that is to shrink.
@@ -353,7 +374,7 @@ fn start_mesh(
     place: &str,
     load: &mut LoadMesh<'_>,
     problems: &mut Problems,
-) -> Option<Mesh> {
+) -> Option<Welded> {
     let (mesh, key) = match &cloth.shape {
         ClothShape::Grid { size, cells, diagonals } => {
             (Mesh::grid(*size, *cells, *diagonals).map_err(|e| e.to_string()), "grid")
@@ -369,13 +390,23 @@ fn start_mesh(
     for p in &mut mesh.positions {
         *p = p.map(|x| x * cloth.scale);
     }
+    let is_glb = |file: &str| file.to_ascii_lowercase().ends_with(".glb");
+    let repeats = matches!(&cloth.shape, ClothShape::Mesh { file } if is_glb(file));
+    let mut welded = match cloth.weld.or(repeats.then_some(0.0)) {
+        Some(distance) => mesh::weld(&mesh, distance),
+        None => {
+            warn_of_parts(&place, &mesh, problems);
+            Welded { new_from_old: (0..mesh.vertex_count() as u32).collect(), mesh }
+        }
+    };
+    let mesh = &mut welded.mesh;
     if cloth.repair {
-        match mesh::repair(&mesh) {
+        match mesh::repair(mesh) {
             Ok(repaired) => {
                 for note in repaired.notes {
                     problems.warning(&place, note);
                 }
-                mesh = repaired.mesh;
+                *mesh = repaired.mesh;
             }
             Err(findings) => {
                 report_findings(&place, &findings, problems);
@@ -383,10 +414,31 @@ fn start_mesh(
             }
         }
     }
-    let findings = mesh::check(&mesh);
+    let findings = mesh::check(mesh);
     report_findings(&place, &findings, problems);
     let broken = findings.iter().any(|f| f.severity == mesh::Severity::Error);
-    (!broken).then_some(mesh)
+    (!broken).then_some(welded)
+}
+
+/// Cloth that is open where two vertices are at one place falls to pieces there.
+fn warn_of_parts(place: &str, mesh: &Mesh, problems: &mut Problems) {
+    /// A garment has some parts, buttons among them, and not more.
+    const MANY: usize = 50;
+    let sewn = mesh::weld(mesh, 0.0).mesh;
+    let repeated = mesh.vertex_count() - sewn.vertex_count();
+    let (parts, sewn_parts) = (mesh.part_count(), sewn.part_count());
+    if repeated > 0 {
+        let message = format!(
+            "{repeated} vertices are where others are, so the cloth is open there and has {parts} parts; \
+             weld = 1e-5 on this cloth closes it, which leaves {sewn_parts}"
+        );
+        problems.warning(place, message);
+    } else if parts > MANY {
+        let message = format!(
+            "has {parts} parts that share no vertex; weld vertices that belong together with weld = 1e-3 (in m), or more"
+        );
+        problems.warning(place, message);
+    }
 }
 
 fn report_findings(place: &str, findings: &[mesh::Finding], problems: &mut Problems) {

@@ -64,6 +64,7 @@ fn cloth(out: &mut String, cloth: &Cloth) -> fmt::Result {
     writeln!(out, "\n[[cloth]]\nname = {}", Quoted(&cloth.name))?;
     shape(out, &cloth.shape, &cloth.name)?;
     rest(out, &cloth.rest, &cloth.name)?;
+    optional(out, "weld", cloth.weld)?;
     writeln!(out, "repair = {}", cloth.repair)?;
     writeln!(out, "translate = {:?}\nrotate = {:?}", cloth.translate, cloth.rotate)?;
     writeln!(out, "scale = {:?}\nvelocity = {:?}", cloth.scale, cloth.velocity)?;

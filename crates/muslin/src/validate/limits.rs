@@ -11,6 +11,8 @@ pub(crate) const FPS: Kind = Kind::Number { min: 1.0, max: 1000.0 };
 pub(crate) const FRAME_RATE: Kind = Kind::Number { min: 1e-3, max: 1e5 };
 /// Distance kept between surfaces, in m.
 pub(crate) const THICKNESS: Kind = Kind::Number { min: 0.0, max: 1.0 };
+/// Distance within which vertices become one, in m.
+pub(crate) const WELD: Kind = Kind::Number { min: 0.0, max: 1.0 };
 /// Red, green or blue.
 pub(crate) const COLOR: Kind = Kind::Number { min: 0.0, max: 1.0 };
 /// Vertical field of view, in degrees.

@@ -18,7 +18,8 @@ use crate::material::fabric::Fabric;
 use crate::parameter::{Kind, Setting, Settings};
 use choice::{ChoiceFault, Family};
 use limits::{
-    CELLS, COLOR, EYE_AND_DIRECTION, FIELD_OF_VIEW, FPS, FRAME_RATE, NOT_NEGATIVE, Names, PIXELS, THICKNESS, whole,
+    CELLS, COLOR, EYE_AND_DIRECTION, FIELD_OF_VIEW, FPS, FRAME_RATE, NOT_NEGATIVE, Names, PIXELS, THICKNESS, WELD,
+    whole,
 };
 
 /// Everything that is wrong with the values of a scene, each with its key; empty for one that was read from a file.
@@ -144,6 +145,9 @@ impl Checker {
             RestShape::File(file) => self.verdict(&at("rest"), limits::file_name(file)),
             // What is wrong with it is found when the model is built.
             RestShape::Mesh | RestShape::Given(_) => {}
+        }
+        if let Some(distance) = cloth.weld {
+            self.number(&at("weld"), WELD, distance);
         }
         self.vector(&at("translate"), Kind::BOUNDED, &cloth.translate);
         self.vector(&at("rotate"), Kind::BOUNDED, &cloth.rotate);

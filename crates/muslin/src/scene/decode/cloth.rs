@@ -10,7 +10,7 @@ use crate::scene::decode::choice::choice;
 use crate::scene::decode::{motion, name, one_key};
 use crate::validate;
 use crate::validate::choice::Family;
-use crate::validate::limits::{self, CELLS, COLOR, NOT_NEGATIVE, Names};
+use crate::validate::limits::{self, CELLS, COLOR, NOT_NEGATIVE, Names, WELD};
 
 /// Reads all cloths: at least one, with distinct names.
 pub(super) fn cloths(t: &mut Table<'_, '_>, solver: Option<&'static Entry>) -> Option<Vec<Cloth>> {
@@ -32,6 +32,7 @@ fn cloth(t: &mut Table<'_, '_>, index: usize, names: &mut Names, solver: Option<
     }
     let shape = shape(t);
     let rest = rest(t);
+    let weld = t.get("weld").and_then(|v| v.number(WELD));
     let repair = t.get("repair").and_then(Item::boolean).unwrap_or(false);
     let translate = t.get("translate").and_then(|v| v.vector(Kind::BOUNDED)).unwrap_or_default();
     let rotate = t.get("rotate").and_then(|v| v.vector(Kind::BOUNDED)).unwrap_or_default();
@@ -44,7 +45,7 @@ fn cloth(t: &mut Table<'_, '_>, index: usize, names: &mut Names, solver: Option<
     };
     let color = t.get("color").and_then(|v| v.vector(COLOR));
     let (shape, rest, material, pins) = (shape?, rest?, material?, pins?);
-    Some(Cloth { name, shape, rest, repair, translate, rotate, scale, velocity, material, pins, color })
+    Some(Cloth { name, shape, rest, weld, repair, translate, rotate, scale, velocity, material, pins, color })
 }
 
 fn shape(t: &mut Table<'_, '_>) -> Option<ClothShape> {

@@ -209,3 +209,66 @@ fn a_texture_in_other_units_is_told_with_the_scale_that_fits() {
     let fitting = compiled(&mesh, "rest = \"uv\"\nuv_scale = 0.1").expect("a sound scene");
     assert!(fitting.warnings.is_empty(), "{:?}", fitting.warnings);
 }
+
+/// The two halves of a folded sheet, each with its own vertices on the fold, flat side by side and as they hang.
+fn two_pieces() -> (Mesh, Mesh) {
+    let half = Mesh::grid([0.2, 0.2], [4, 4], Diagonals::Alternating).expect("a grid");
+    let count = half.positions.len() as u32;
+    let triangles = half.triangles.iter().copied().chain(half.triangles.iter().map(|t| t.map(|v| v + count))).collect();
+    let both = |place: &dyn Fn(f64, [f64; 3]) -> [f64; 3]| {
+        let pieces = [-1.0, 1.0].into_iter();
+        pieces.flat_map(|side| half.positions.iter().map(move |p| place(side, *p)).collect::<Vec<_>>()).collect()
+    };
+    // A gap of 5 cm between the pieces on the table; edge to edge, one upright, where they hang.
+    let flat = both(&|side, [x, _, z]| [x + 0.125 * side, 0.0, z]);
+    let hung = both(&|side, [x, _, z]| if side < 0.0 { [x - 0.1, 0.0, z] } else { [0.0, -x - 0.1, z] });
+    let mesh = |positions| Mesh { positions, triangles: Vec::clone(&triangles), ..Mesh::default() };
+    (mesh(flat), mesh(hung))
+}
+
+#[test]
+fn pieces_that_lie_side_by_side_at_rest_are_sewn_where_they_are_welded() {
+    let (flat, hung) = two_pieces();
+    let keys = "stretch = { model = \"stvk\" }, bend = { model = \"dihedral\", stiffness = 1e-4 }";
+    let text = format!(
+        "[contact]\nself_contact = false\n[[cloth]]\nmesh = \"a.obj\"\nrest = \"b.obj\"\nweld = 1e-6\nmaterial = {{ density = 1.0, {keys} }}"
+    );
+    let scene = parse(&text, &[]).into_result().expect("a sound scene");
+    let load = &mut |file: &str| Ok(if file == "a.obj" { hung.clone() } else { flat.clone() });
+    let compiled = compile(&scene, load).expect("two pieces");
+    let cloth = &compiled.model.cloths[0];
+    assert_eq!((cloth.mesh.vertex_count(), cloth.hinge_count), (45, 84));
+    assert!((cloth.mass - 0.08).abs() < 1e-12, "{} kg", cloth.mass);
+    // No strain, and the fold alone is bent, by a right angle: ½ B ℓ²/A θ² of each of its four edges, whose triangles have A = ℓ² together.
+    let energy = compiled.elastic_energy(&compiled.state.positions);
+    let hinge = 0.5 * 1e-4 * std::f64::consts::FRAC_PI_2.powi(2);
+    assert!((energy / (4.0 * hinge) - 1.0).abs() < 1e-9, "{energy} J, not {}", 4.0 * hinge);
+}
+
+#[test]
+fn cloth_that_falls_to_pieces_is_told_of_and_one_of_a_glb_is_sewn() {
+    let (_, hung) = two_pieces();
+    let open = compiled(&hung, "").expect("two pieces");
+    let warning =
+        open.warnings.iter().map(ToString::to_string).find(|text| text.contains("cloth[0].mesh")).unwrap_or_default();
+    assert!(
+        warning.contains("5 vertices are where others are, so the cloth is open there and has 2 parts"),
+        "{warning}"
+    );
+    let scene = parse("[[cloth]]\nmesh = \"A.GLB\"", &[]).into_result().expect("a sound scene");
+    let sewn = compile(&scene, &mut |_| Ok(hung.clone())).expect("one piece");
+    assert_eq!(sewn.model.cloths[0].mesh.vertex_count(), 45);
+    let loose = Mesh {
+        positions: (0..180)
+            .map(|k| [f64::from(k % 3 / 2) + 3.0 * f64::from(k / 3), f64::from(k % 3 % 2), 0.0])
+            .collect(),
+        triangles: (0..60).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]).collect(),
+        ..Mesh::default()
+    };
+    let soup = compiled(&loose, "").expect("a soup");
+    assert!(
+        soup.warnings.iter().any(|text| text.to_string().contains("has 60 parts that share no vertex")),
+        "{:?}",
+        soup.warnings
+    );
+}

@@ -377,12 +377,11 @@ fn cloth(solver: &'static SolverKind) -> impl Strategy<Value = Cloth> {
     let channel = || number(0.0, 1.0);
     let placement = (vector(), vector(), extent(), vector());
     let color = option::of([channel(), channel(), channel()]);
-    ((shape(), rest()), any::<bool>(), placement, material(solver), vec(pin, 0..3), color).prop_map(
-        |((shape, rest), repair, (translate, rotate, scale, velocity), material, pins, color)| {
+    ((shape(), rest(), option::of(number(0.0, 1.0))), any::<bool>(), placement, material(solver), vec(pin, 0..3), color)
+        .prop_map(|((shape, rest, weld), repair, (translate, rotate, scale, velocity), material, pins, color)| {
             let name = String::new();
-            Cloth { name, shape, rest, repair, translate, rotate, scale, velocity, material, pins, color }
-        },
-    )
+            Cloth { name, shape, rest, weld, repair, translate, rotate, scale, velocity, material, pins, color }
+        })
 }
 
 fn body_frames() -> impl Strategy<Value = Option<BodyFrames>> {
