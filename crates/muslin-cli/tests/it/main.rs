@@ -5,6 +5,7 @@ mod browser;
 mod compare;
 mod conformance;
 mod contact;
+mod garments;
 mod invocation;
 mod listings;
 mod muslin;
