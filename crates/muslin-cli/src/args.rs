@@ -9,6 +9,9 @@ use muslin_io::FORMATS;
 
 use crate::bench::Subject as ContactScene;
 
+/// The usual limit of a frame, in s: who waits longer than an hour for one says so.
+const FRAME_LIMIT: &str = "3600";
+
 /// Most threads: beyond this no sweep of a cloth has work for one more.
 const MOST_THREADS: i64 = 256;
 
@@ -113,6 +116,9 @@ pub(crate) struct RunArguments {
     /// Threads to use [default: all cores]. The results do not depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS))]
     pub(crate) threads: Option<u16>,
+    /// Ends the run if a frame takes longer than this; the frames before it are kept.
+    #[arg(long, value_name = "SECONDS", default_value = FRAME_LIMIT, value_parser = seconds)]
+    pub(crate) frame_limit: f64,
     /// Formats to write besides npy, which is always written.
     #[arg(
         long,
@@ -197,6 +203,9 @@ pub(crate) struct CompareArguments {
     /// Threads to use [default: all cores]. Only times depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS))]
     pub(crate) threads: Option<u16>,
+    /// Ends the run of a solver whose frame takes longer than this.
+    #[arg(long, value_name = "SECONDS", default_value = FRAME_LIMIT, value_parser = seconds)]
+    pub(crate) frame_limit: f64,
     /// Says nothing but errors.
     #[arg(long)]
     pub(crate) quiet: bool,
@@ -304,6 +313,12 @@ impl TypedOverride {
     fn parse(text: &str) -> Result<Self, String> {
         Override::parse(text).map(|change| Self { text: text.to_owned(), change })
     }
+}
+
+/// A span of time, in s.
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds = text.parse().ok().filter(|seconds: &f64| seconds.is_finite() && *seconds > 0.0);
+    seconds.ok_or_else(|| "must be a number of seconds greater than 0".to_owned())
 }
 
 #[cfg(test)]

@@ -5,6 +5,9 @@ use std::fmt;
 use muslin::scene::{Finding, Origin};
 use serde_json::{Value, json};
 
+/// So many are shown to a person, who mends some and asks again.
+const SHOWN: usize = 120;
+
 /// Findings of one scene file.
 #[derive(Debug)]
 pub(crate) struct Findings {
@@ -23,7 +26,7 @@ impl Findings {
 
 impl fmt::Display for Findings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, finding) in self.list.iter().enumerate() {
+        for (i, finding) in self.list.iter().take(SHOWN).enumerate() {
             if i > 0 {
                 writeln!(f)?;
             }
@@ -32,7 +35,10 @@ impl fmt::Display for Findings {
                 write!(f, "\n{snippet}")?;
             }
         }
-        Ok(())
+        match self.list.len().saturating_sub(SHOWN) {
+            0 => Ok(()),
+            more => write!(f, "\nand {more} more; mend these first, or ask `muslin check --json` for all"),
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use muslin::model::{Model, Problem};
-use muslin::scene::Scene;
+use muslin::scene::{Scene, Severity};
 
 pub(crate) use muslin_scenes::memory::in_words;
 
@@ -17,6 +17,22 @@ pub(crate) fn frame_bytes(model: &Model, scene: &Scene) -> usize {
 pub(crate) fn shortage(scene: &Scene, folder: &Path) -> Option<Problem> {
     let length = |name: &str| fs::metadata(folder.join(name)).ok().map(|file| file.len());
     muslin_scenes::memory::shortage(scene, &length, available()?)
+}
+
+/// Says so if there is no memory for what keeps cloth from cloth. To be asked once there is a model: the rest of it has its memory then.
+pub(crate) fn contact_shortage(model: &Model) -> Option<Problem> {
+    let (needed, available) = (muslin::output::memory::contact(model), available()?);
+    (needed > available).then(|| Problem {
+        severity: Severity::Error,
+        place: "contact.thickness".to_owned(),
+        message: format!(
+            "what keeps cloth from cloth at {} m takes about {} of memory, but {} are free; lower it to an edge of the cloth or less, use a coarser cloth, \
+             or a machine with more memory",
+            model.thickness,
+            in_words(needed),
+            in_words(available)
+        ),
+    })
 }
 
 /// Bytes that this process can still have; `None` where nobody says. Linux only.

@@ -1,6 +1,5 @@
 //! A scene as it is named on the command line: found, read, parsed and compiled, with everything that is wrong in it.
 
-use std::fs;
 use std::io;
 use std::mem;
 use std::path::{Path, PathBuf};
@@ -13,7 +12,7 @@ use crate::builtin::{self, Builtin};
 use crate::failure::{Failure, cannot_read};
 use crate::findings::Findings;
 use crate::memory;
-use crate::mesh_files::MeshFiles;
+use crate::mesh_files::{MeshFiles, read_file};
 
 /// The text of a scene, and where it is from.
 #[derive(Debug)]
@@ -67,7 +66,7 @@ impl SceneFile {
 
     fn read(name: &str) -> Result<Self, Failure> {
         let path = PathBuf::from(name);
-        let bytes = fs::read(&path).map_err(|error| match error.kind() {
+        let bytes = read_file(&path).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::IsADirectory | io::ErrorKind::NotADirectory => Failure::Usage(
                 format!("{}; give a scene file, or a name that `muslin scenes` lists", cannot_read(&path, error)),
             ),

@@ -6,7 +6,8 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use muslin::mesh::{Group, Mesh, Uv};
@@ -199,7 +200,25 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
         // A page has no disk, and its word for that helps nobody.
         return Err(format!("{} is missing; open it together with the scene", path.display()));
     }
-    fs::read(path).map_err(|error| IoError::read(path, error).to_string())
+    read_file(path).map_err(|error| IoError::read(path, error).to_string())
+}
+
+/// What is read at most of what is no plain file, in bytes: a pipe ends at some time, a device may not.
+const MOST_STREAMED: u64 = 1 << 28;
+
+/// The content of a file, or of something else that has an end.
+pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    if file.metadata()?.is_file() {
+        return fs::read(path);
+    }
+    let mut bytes = Vec::new();
+    Read::by_ref(&mut file).take(MOST_STREAMED + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MOST_STREAMED {
+        let message = format!("it is no file and does not end within {} MB; give a file", MOST_STREAMED / 1_000_000);
+        return Err(io::Error::other(message));
+    }
+    Ok(bytes)
 }
 
 fn is_glb(name: &str) -> bool {

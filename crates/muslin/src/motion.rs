@@ -133,6 +133,11 @@ impl Motion {
         self.lead.is_some()
     }
 
+    /// Whether it leads anywhere.
+    pub(crate) fn moves(&self) -> bool {
+        self.is_led() || self.waypoints.iter().any(|waypoint| waypoint.offset != [0.0; 3] || waypoint.turn != 0.0)
+    }
+
     /// Where the object that started at the initial state is at `time`, in s.
     ///
     /// Before the first waypoint and after the last it stands still.

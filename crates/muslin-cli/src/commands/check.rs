@@ -7,13 +7,14 @@ use std::mem;
 use muslin::energy::stretch::shape_matching::{self, Matching};
 use muslin::model::{self, Problem};
 use muslin::scene::{Finding, Scene, Severity};
-use muslin::setup::Compiled;
+use muslin::setup::{Compiled, show_through};
 use muslin::solver::{explicit, milliseconds, over_the_limit};
 use serde_json::{Value, json};
 
 use crate::args::{CheckArguments, SceneChanges};
 use crate::console::{note, say};
 use crate::failure::Failure;
+use crate::findings::Findings;
 use crate::memory;
 use crate::scene_file::SceneFile;
 use crate::session::report;
@@ -42,6 +43,8 @@ pub(super) struct Sound {
     pub(super) scene: Scene,
     compiled: Compiled,
     pub(super) warnings: Vec<Finding>,
+    /// Colliders that are seen through the cloth: for who asks, not for every run.
+    shown: Vec<Finding>,
 }
 
 /// Finds everything that is wrong with a scene.
@@ -54,7 +57,12 @@ pub(super) fn examine(file: &SceneFile, changes: &SceneChanges) -> Result<Sound,
         Ok(compiled) => {
             warnings.extend(parsed.locate(&compiled.warnings));
             warnings.extend(parsed.locate(instability(&parsed.scene, &compiled).as_slice()));
-            Ok(Sound { scene: parsed.scene, compiled, warnings })
+            if let Some(problem) = memory::contact_shortage(&compiled.model) {
+                warnings.extend(parsed.locate(&[problem]));
+                return Err(file.failure(warnings));
+            }
+            let shown = parsed.locate(&show_through(&parsed.scene, &compiled.model));
+            Ok(Sound { scene: parsed.scene, compiled, warnings, shown })
         }
         Err(problems) => {
             warnings.extend(parsed.locate(&problems));
@@ -78,9 +86,14 @@ fn instability(scene: &Scene, compiled: &Compiled) -> Option<Problem> {
 }
 
 impl Sound {
+    fn findings(&self, file: &SceneFile) -> Findings {
+        file.findings(self.warnings.iter().chain(&self.shown).cloned().collect())
+    }
+
     fn print(&self, file: &SceneFile) -> Result<(), Failure> {
-        if !self.warnings.is_empty() {
-            note(file.findings(self.warnings.clone()));
+        let findings = self.findings(file);
+        if !findings.list.is_empty() {
+            note(findings);
         }
         say(format_args!("{}: the scene is sound", file.label))?;
         let model = &self.compiled.model;
@@ -148,7 +161,7 @@ impl Sound {
         json!({
             "file": file.label,
             "sound": true,
-            "findings": file.findings(self.warnings.clone()).to_json(),
+            "findings": self.findings(file).to_json(),
             "summary": {
                 "scene": self.scene.name,
                 "solver": self.scene.solver.entry.name,

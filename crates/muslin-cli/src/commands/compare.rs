@@ -13,7 +13,7 @@ use crate::failure::{Failure, cannot_write};
 use crate::memory;
 use crate::mesh_files::MeshFiles;
 use crate::scene_file::{Parsed, SceneFile};
-use crate::session::{Folder, Interrupt, all_cores};
+use crate::session::{Folder, FrameWatch, Interrupt, all_cores};
 use crate::table::Table;
 use crate::words::{count, percent};
 
@@ -33,7 +33,7 @@ pub(super) fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
         note(file.findings(parsed.warnings.clone()));
     }
     let threads = arguments.threads.map_or_else(all_cores, usize::from);
-    let trials = race(&field, threads, &mut meshes, is_silent)?;
+    let trials = race(&field, (threads, arguments.frame_limit), &mut meshes, is_silent)?;
 
     let turnover = Record::turnover(&trials);
     let rows: Vec<Row> = trials.into_iter().map(|trial| Row::new(trial, turnover)).collect();
@@ -101,8 +101,14 @@ fn folder(arguments: &CompareArguments, parsed: &Parsed) -> Result<Folder, Failu
 }
 
 /// Runs everybody, the reference first, and gives the runs in the order of the field.
-fn race(field: &Field, threads: usize, meshes: &mut MeshFiles, is_silent: bool) -> Result<Vec<Trial>, Failure> {
+fn race(
+    field: &Field,
+    (threads, frame_limit): (usize, f64),
+    meshes: &mut MeshFiles,
+    is_silent: bool,
+) -> Result<Vec<Trial>, Failure> {
     let interrupt = Interrupt::listen()?;
+    let watch = FrameWatch::new(&interrupt, frame_limit);
     let mut order: Vec<(usize, &Entrant)> = field.entrants.iter().enumerate().collect();
     order.sort_by_key(|(_, entrant)| !entrant.is_reference);
     let mut track = Track::new();
@@ -112,7 +118,7 @@ fn race(field: &Field, threads: usize, meshes: &mut MeshFiles, is_silent: bool) 
             let role = if entrant.is_reference { ", the reference" } else { "" };
             note(format_args!("{} of {}: {}{role} …", i + 1, field.entrants.len(), entrant.label));
         }
-        let start = Start { threads, meshes, interrupt: &interrupt, is_silent };
+        let start = Start { threads, meshes, watch: &watch, is_silent };
         let trial = Trial::run(entrant, start, &mut track);
         if trial.fate == Fate::Interrupted {
             return Err(Failure::Failed("interrupted; no results were written".to_owned()));

@@ -10,7 +10,7 @@ use crate::console::{note, say};
 use crate::failure::Failure;
 use crate::memory;
 use crate::session::report::Outcome;
-use crate::session::{Interrupt, Progress, Session, plan, time_in_words};
+use crate::session::{FrameWatch, Interrupt, Progress, Session, plan, time_in_words};
 use crate::words::{count, percent};
 
 /// Frames that take more bytes than this are mentioned before they are written.
@@ -29,13 +29,15 @@ pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
         note(format_args!("{name}: the frames will take {size} in {place}"));
     }
     let interrupt = Interrupt::listen()?;
+    let watch = FrameWatch::new(&interrupt, arguments.frame_limit);
+    let simulation = simulation.with_stop(watch.asks());
     let mut session = match arguments.resume {
         true => Session::resume(plan, simulation, started)?,
         false => Session::begin(plan, simulation, started)?,
     };
     let frame_count = session.plan.scene.frame_count();
     let mut progress = Progress::new(&session.plan.scene.name, session.frame(), frame_count, is_silent);
-    let done = session.simulate(&interrupt, &mut progress).and_then(|()| session.finish(&interrupt, &mut progress));
+    let done = session.simulate(&watch, &mut progress).and_then(|()| session.finish(&interrupt, &mut progress));
     progress.finish();
     done?;
     match arguments {

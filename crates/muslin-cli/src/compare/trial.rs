@@ -7,12 +7,13 @@ use muslin::math::Vec3;
 use muslin::output::Diagnostics;
 use muslin::parameter::Settings;
 use muslin::scene::Scene;
+use muslin::solver::StepError;
 use serde::Serialize;
 
 use crate::clock;
 use crate::mesh_files::MeshFiles;
 use crate::session::report::Frame;
-use crate::session::{Interrupt, Progress};
+use crate::session::{FrameWatch, Progress};
 use crate::words::percent;
 
 use super::entrants::Entrant;
@@ -73,7 +74,7 @@ pub(crate) struct Trial {
 pub(crate) struct Start<'a> {
     pub(crate) threads: usize,
     pub(crate) meshes: &'a mut MeshFiles,
-    pub(crate) interrupt: &'a Interrupt,
+    pub(crate) watch: &'a FrameWatch,
     pub(crate) is_silent: bool,
 }
 
@@ -100,9 +101,9 @@ impl Trial {
     }
 
     fn simulate(&mut self, scene: &Scene, start: Start<'_>, track: &mut Track) -> Fate {
-        let Start { threads, meshes, interrupt, is_silent } = start;
+        let Start { threads, meshes, watch, is_silent } = start;
         let mut simulation = match meshes.simulation(scene, threads) {
-            Ok(simulation) => simulation.with_clock(clock::seconds),
+            Ok(simulation) => simulation.with_clock(clock::seconds).with_stop(watch.asks()),
             Err(error) => return Fate::Failed(error.to_string()),
         };
         let mut progress = Progress::new(&self.label, 0, scene.frame_count(), is_silent);
@@ -111,15 +112,19 @@ impl Trial {
             if simulation.frame() >= scene.frame_count() {
                 break Fate::Done;
             }
-            if interrupt.is_raised() {
+            if watch.is_interrupted() {
                 break Fate::Interrupted;
             }
             let began = Instant::now();
-            let step = simulation.advance();
+            let step = watch.over(|| simulation.advance());
             let wall_ms = 1e3 * began.elapsed().as_secs_f64();
             let (frame, time) = (simulation.frame() + usize::from(step.is_err()), simulation.state().time);
             let step = match step {
                 Ok(step) => step,
+                Err(StepError::Stopped) if watch.is_interrupted() => break Fate::Interrupted,
+                Err(StepError::Stopped) => {
+                    break Fate::Failed(format!("frame {frame}, after {time:.4} s: {}", watch.too_long()));
+                }
                 Err(error) => break Fate::Failed(format!("frame {frame}, after {time:.4} s: {error}")),
             };
             let diagnostics = simulation.diagnose();

@@ -1,4 +1,4 @@
-//! Ctrl-C, SIGTERM and a closed terminal: the first stops the run after its frame, the second at once.
+//! Ctrl-C, SIGTERM and a closed terminal: the first stops the run, inside of a frame if need be, and the second the process.
 //!
 //! A run that was stopped has not done what it was asked, so it ends with exit code 1, as after any failure, and not with
 //! the shell's 130: the contract knows three codes. A second signal ends with 1 too; the caches are valid at any moment.
@@ -7,6 +7,7 @@ use std::process;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::console::note;
 use crate::failure::Failure;
 
 /// Whether somebody wants the run to stop.
@@ -20,6 +21,7 @@ impl Interrupt {
         let raised = Arc::clone(&flag);
         ctrlc::set_handler(move || {
             if raised.swap(true, Ordering::Relaxed) {
+                note("interrupted again: stopped at once; whole frames are kept");
                 process::exit(1);
             }
         })

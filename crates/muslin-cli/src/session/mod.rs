@@ -15,6 +15,7 @@ mod checkpoint;
 mod export;
 mod fingerprint;
 pub(crate) mod folder;
+mod frame_watch;
 mod interrupt;
 mod lock;
 mod plan;
@@ -37,6 +38,7 @@ use muslin::solver::{StepError, milliseconds, over_the_limit};
 use muslin_io::{IoError, file_stem, write_obj};
 
 pub(crate) use folder::Folder;
+pub(crate) use frame_watch::FrameWatch;
 pub(crate) use interrupt::Interrupt;
 pub(crate) use plan::{Plan, all_cores, plan, sources};
 pub(crate) use progress::{Progress, time_in_words};
@@ -87,6 +89,10 @@ pub(crate) struct Session {
 enum Stop {
     /// The state is that of the last good frame.
     Step(StepError),
+    /// The same, and what to do about it.
+    TooLong(String),
+    /// A number of the report is not finite; the state is ahead of the files.
+    Numbers(&'static str),
     /// The state may be ahead of the files.
     File(IoError),
 }
@@ -181,14 +187,15 @@ impl Session {
     }
 
     /// Simulates what is left to simulate. On a failure everything that is finished has been written.
-    pub(crate) fn simulate(&mut self, interrupt: &Interrupt, progress: &mut Progress) -> Result<(), Failure> {
+    pub(crate) fn simulate(&mut self, watch: &FrameWatch, progress: &mut Progress) -> Result<(), Failure> {
         let mut told = false;
         let outcome = loop {
-            if let Some(outcome) = self.ending(interrupt) {
+            if let Some(outcome) = self.ending(watch) {
                 break outcome;
             }
-            if let Err(stop) = self.step() {
-                return Err(self.fail(stop));
+            match self.step(watch) {
+                Err(Stop::Step(StepError::Stopped)) if watch.is_interrupted() => break Outcome::Interrupted,
+                outcome => outcome.map_err(|stop| self.fail(stop))?,
             }
             if let Some(frame) = self.report.frames.last() {
                 progress.frame(frame);
@@ -207,7 +214,7 @@ impl Session {
     }
 
     /// How the run ends here, if it does.
-    fn ending(&self, interrupt: &Interrupt) -> Option<Outcome> {
+    fn ending(&self, watch: &FrameWatch) -> Option<Outcome> {
         let scene = &self.plan.scene;
         if self.frame() >= scene.frame_count() {
             return Some(Outcome::Done);
@@ -215,15 +222,21 @@ impl Session {
         if scene.stop_at_rest.is_some_and(|speed| self.report.is_at_rest(speed, scene.fps)) {
             return Some(Outcome::AtRest);
         }
-        interrupt.is_raised().then_some(Outcome::Interrupted)
+        watch.is_interrupted().then_some(Outcome::Interrupted)
     }
 
     /// One frame, in the caches and in the report.
-    fn step(&mut self) -> Result<(), Stop> {
+    fn step(&mut self, frame_watch: &FrameWatch) -> Result<(), Stop> {
         let mut watch = Watch::start();
-        let step = self.simulation.advance().map_err(Stop::Step)?;
+        let step = frame_watch.over(|| self.simulation.advance()).map_err(|error| match error {
+            StepError::Stopped if !frame_watch.is_interrupted() => Stop::TooLong(frame_watch.too_long()),
+            error => Stop::Step(error),
+        })?;
         let wall_ms = watch.lap();
         let diagnostics = self.simulation.diagnose();
+        if let Some(what) = diagnostics.first_non_finite() {
+            return Err(Stop::Numbers(what));
+        }
         let diagnosed = watch.lap();
         self.caches.append(&self.simulation).map_err(Stop::File)?;
         let stages = &mut self.report.summary.stages_ms;
@@ -367,7 +380,7 @@ impl Session {
             "energy from nowhere: in frame {} the cloth has {error:.2e} J, {} of the energy scale, more than it began with and was given{place}; {}",
             frame.frame,
             percent(share, 1),
-            self.shorter_steps(frame.frame)
+            self.cure(frame.frame)
         ))
     }
 
@@ -381,6 +394,19 @@ impl Session {
             count(most, "vertex"),
             self.shorter_steps(first)
         ))
+    }
+
+    /// What to do about a frame that went wrong: a start that cannot go right comes first.
+    fn cure(&self, frame: usize) -> String {
+        let inside = self.simulation.model().starts_inside();
+        let Some(worst) = inside.iter().max_by(|a, b| a.depth.total_cmp(&b.depth)) else {
+            return self.shorter_steps(frame);
+        };
+        let scene = &self.plan.scene;
+        format!(
+            "cloth {:?} starts {:.3} m deep inside collider {:?} and is pushed out: move one of them by as much; no substeps will change that",
+            scene.cloths[worst.cloth].name, worst.depth, scene.colliders[worst.collider].name
+        )
     }
 
     /// How to get shorter steps than those of a frame.
@@ -468,17 +494,19 @@ impl Session {
             "pbd" => "no stiffness will change that, more substeps do",
             _ => "unless the cloth is meant to be that soft, the solver did not converge",
         };
-        let (strain, remedy) = (percent(strain, 1), self.shorter_steps(frame));
+        let (strain, remedy) = (percent(strain, 1), self.cure(frame));
         Some(format!("strain reaches {strain} in frame {frame}: {why}; {remedy}"))
     }
 
     /// Keeps what there is and says what that is. Further failures on the way are consequences of the first.
     fn fail(&mut self, stop: Stop) -> Failure {
+        let (frame, time) = (self.frame() + 1, self.simulation.state().time);
         let message = match stop {
-            Stop::Step(error) => {
-                let (frame, time) = (self.frame() + 1, self.simulation.state().time);
-                format!("frame {frame}, after {time:.4} s: {error}")
-            }
+            Stop::Step(error) => format!("frame {frame}, after {time:.4} s: {error}"),
+            Stop::TooLong(what) => format!("frame {frame}, after {time:.4} s: {what}"),
+            Stop::Numbers(what) => format!(
+                "frame {frame}: its {what} is not a finite number; look for an extreme number in the scene (density, stiffness, velocity)"
+            ),
             Stop::File(error) => error.to_string(),
         };
         let failure = Failure::Failed(format!("{message}; {}", self.kept()));

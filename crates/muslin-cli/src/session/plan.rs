@@ -19,6 +19,7 @@ use crate::builtin;
 use crate::clock;
 use crate::failure::Failure;
 use crate::findings::Findings;
+use crate::memory;
 use crate::mesh_files::{MeshFiles, expand};
 use crate::scene_file::SceneFile;
 
@@ -62,6 +63,10 @@ pub(crate) fn plan(arguments: &RunArguments) -> Result<(Plan, Simulation), Failu
         SetupError::Solver(_) => Failure::Usage(error.to_string()),
     })?;
     warnings.extend(parsed.locate(simulation.warnings()));
+    if let Some(problem) = memory::contact_shortage(simulation.model()) {
+        warnings.extend(parsed.locate(&[problem]));
+        return Err(file.failure(warnings));
+    }
     let mut scene = parsed.scene;
 
     let formats = formats(&arguments.formats);

@@ -258,7 +258,10 @@ fn warnings_are_told_and_reported() {
 fn scenes_of_any_frame_rate_make_a_film() {
     let place = Place::empty();
     for fps in ["1", "23.976", "999"] {
-        place.write("a.toml", TINY.replace("fps = 100", &format!("fps = {fps}")));
+        place.write(
+            "a.toml",
+            TINY.replace("fps = 100", &format!("fps = {fps}")).replace("substeps = 4", "substeps = 200"),
+        );
         place.succeed("run a.toml --quiet --frames 3 --out out --set view.size=[64,48]");
         assert_eq!(place.read("out/preview.mp4")[4..8], *b"ftyp", "{fps}");
     }
@@ -308,7 +311,7 @@ fn an_explicit_step_beyond_its_limit_is_told_by_check_too() {
         "{said}"
     );
     assert!(said.contains("; use substeps = "), "{said}");
-    assert_eq!(words("--set solver.substeps=2000"), "", "a step that is stable");
+    assert!(!words("--set solver.substeps=2000").contains("solver.substeps"), "a step that is stable");
     let said = words("--set solver.scheme=forward --set solver.substeps=2000");
     assert!(said.contains("as every step of this scheme is without damping"), "{said}");
 }

@@ -1,5 +1,6 @@
 //! Drives the real program in temporary folders, with scenes small enough to run in a blink.
 
+mod attacks;
 mod bodies;
 mod browser;
 mod compare;

@@ -24,6 +24,7 @@ use crate::topology::{Adjacency, Ordering};
 
 pub use crate::contact::collider::mesh::Body;
 pub use crate::description::{LoadFrames, LoadMesh, Problem};
+pub use warnings::StartInside;
 
 /// Everything that does not change from step to step.
 ///
@@ -238,6 +239,11 @@ impl Model {
     pub(crate) fn object_of(&self, vertex: u32) -> usize {
         let bodies = self.bodies.partition_point(|body| body.vertices.end <= vertex as usize);
         if (vertex as usize) < self.masses.len() { self.cloth_of(vertex) } else { self.cloths.len() + bodies }
+    }
+
+    /// −Σ m g·x, in J.
+    pub(crate) fn gravity_energy(&self, positions: &[Vec3<f64>]) -> f64 {
+        positions.iter().zip(&self.masses).map(|(x, mass)| -mass * self.gravity.dot(*x)).sum()
     }
 
     /// The state at time zero.

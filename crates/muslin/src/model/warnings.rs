@@ -12,25 +12,60 @@ use crate::model::Model;
 use crate::shape::Shape;
 use crate::topology::Hinge;
 
+/// Cloth that begins inside a collider with a formula.
+///
+/// ```
+/// use muslin::contact::Sphere;
+/// use muslin::model::StartInside;
+/// use muslin::{Cloth, Collide, Simulation};
+///
+/// let ball = Sphere { center: [0.0, -0.25, 0.0], radius: 0.5 };
+/// let simulation = Simulation::builder().cloth(Cloth::grid([1.0, 1.0], [2, 2])).collider(ball.friction(0.1)).build()?;
+/// let [StartInside { cloth: 0, collider: 0, count: 1, depth }] = simulation.model().starts_inside()[..] else { return Err("one vertex".into()) };
+/// assert!((depth - 0.25).abs() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StartInside {
+    /// Which cloth.
+    pub cloth: usize,
+    /// Which of the scene's colliders.
+    pub collider: usize,
+    /// Vertices that are inside.
+    pub count: usize,
+    /// Of the deepest, in m.
+    pub depth: f64,
+}
+
 impl Model {
-    /// Cloth that begins inside a body is pushed out at once, which is seldom what was meant.
-    pub(crate) fn warn_of_starts_inside(&self, problems: &mut Problems) {
-        for (c, cloth) in self.cloths.iter().enumerate() {
+    /// The cloths that begin inside a collider with a formula.
+    pub fn starts_inside(&self) -> Vec<StartInside> {
+        let mut inside = Vec::new();
+        for (cloth, vertices) in self.cloths.iter().map(|cloth| cloth.vertices.clone()).enumerate() {
             for collider in &self.colliders {
-                let b = collider.index;
                 let solid = collider.solid.posed(&collider.motion.pose(0.0));
-                let start = &self.initial_positions[cloth.vertices.clone()];
-                let count = start.iter().filter(|x| solid.probe(**x).distance < 0.0).count();
+                let start = &self.initial_positions[vertices.clone()];
+                let depths = start.iter().map(|x| -solid.probe(*x).distance).filter(|depth| *depth > 0.0);
+                let (depth, count) = depths.fold((0.0, 0), |(deepest, n), depth| (f64::max(deepest, depth), n + 1));
                 if count > 0 {
-                    problems.warning(
-                        format!("cloth[{c}]"),
-                        format!(
-                            "{count} of {} vertices start inside collider[{b}] and are pushed out at once; move one of them",
-                            start.len()
-                        ),
-                    );
+                    inside.push(StartInside { cloth, collider: collider.index, count, depth });
                 }
             }
+        }
+        inside
+    }
+
+    /// Cloth that begins inside a body is pushed out at once, which is seldom what was meant.
+    pub(crate) fn warn_of_starts_inside(&self, problems: &mut Problems) {
+        for StartInside { cloth, collider, count, depth } in self.starts_inside() {
+            problems.warning(
+                format!("cloth[{cloth}]"),
+                format!(
+                    "{count} of {} vertices start inside collider[{collider}], up to {depth:.3} m deep, and are pushed out at once: \
+                     that gives the cloth energy, and may leave it on both sides; move the cloth or the collider by as much",
+                    self.cloths[cloth].vertices.len()
+                ),
+            );
         }
     }
 }

@@ -53,6 +53,20 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
+    /// The name of the first number that is not finite, in words.
+    pub fn first_non_finite(&self) -> Option<&'static str> {
+        let numbers = [
+            ("kinetic energy", self.kinetic_energy),
+            ("elastic energy", self.elastic_energy),
+            ("gravity energy", self.gravity_energy),
+            ("largest strain", self.max_strain),
+            ("mean strain", self.mean_strain),
+            ("largest speed", self.max_speed),
+            ("least gap", self.min_gap.unwrap_or(0.0)),
+        ];
+        numbers.into_iter().find(|(_, number)| !number.is_finite()).map(|(name, _)| name)
+    }
+
     /// Measures a state of a model.
     pub fn measure(model: &Model, terms: &[Box<dyn Term>], state: &State, count_intersections: bool) -> Self {
         Self::measure_with((model, terms), state, count_intersections, (&Team::solo(), 1))

@@ -25,6 +25,7 @@ mod slices;
 #[cfg(debug_assertions)]
 mod stamps;
 mod stencils;
+mod stop;
 mod team;
 pub(crate) mod thread_tuner;
 mod worker;
@@ -33,6 +34,7 @@ mod workers;
 pub(crate) use avx2::Avx2;
 pub(crate) use shared::Shared;
 pub(crate) use stencils::{ColoredStencils, Gathered, GatheredLists, OwnElement, OwnItems, SpotLists, Spots};
+pub(crate) use stop::Stopped;
 pub use team::{Tally, Team, TeamError};
 pub(crate) use worker::Pieces;
 pub use worker::Worker;

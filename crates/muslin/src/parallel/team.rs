@@ -9,6 +9,7 @@ use std::thread;
 use crate::parallel::barrier::{Barrier, ReleaseOnPanic};
 #[cfg(debug_assertions)]
 use crate::parallel::stamps::Stamps;
+use crate::parallel::stop::Stop;
 use crate::parallel::workers::{Led, Workers};
 use crate::parallel::{Avx2, Worker};
 
@@ -51,6 +52,8 @@ pub struct Team {
     avx2: Option<Avx2>,
     /// Where somebody asks what it does.
     meter: Option<Meter>,
+    /// Where somebody may end what it does.
+    stop: Option<Stop>,
     /// Threads that wait for work, while there are some.
     pub(super) workers: Mutex<Option<Led>>,
     /// Where somebody asks whether it races.
@@ -129,6 +132,7 @@ impl Team {
             size: 1,
             avx2: Avx2::detect(),
             meter: None,
+            stop: None,
             workers: Mutex::new(None),
             #[cfg(debug_assertions)]
             stamps: None,
@@ -154,6 +158,17 @@ impl Team {
     #[must_use]
     pub fn stamped(self) -> Self {
         Self { stamps: Some(Box::default()), ..self }
+    }
+
+    /// From now on, asks whether to go on while it does [stoppable](Self::stoppable) work.
+    pub(crate) fn set_stop(&mut self, asks: impl Fn() -> bool + Send + Sync + 'static) {
+        self.stop = Some(Stop::new(asks));
+    }
+
+    /// Does some work that unwinds with [`Stopped`](crate::parallel::Stopped) where it is to stop, which the caller has to catch.
+    pub(crate) fn stoppable<T>(&self, work: impl FnOnce() -> T) -> T {
+        let _heard = self.stop.as_ref().map(Stop::hear);
+        work()
     }
 
     /// Whether so many items are worth to be shared, if `few` are not. A [stamped](Self::stamped) team shares whatever can be.
@@ -238,6 +253,9 @@ impl Team {
         let workers = self.led_by_this_thread();
         let active = active.clamp(1, workers.map_or(self.size, |workers| workers.size));
         let barrier = Barrier::new(active);
+        if let Some(stop) = &self.stop {
+            stop.obey();
+        }
         self.next_epoch();
         let start = self.meter.as_ref().map(|meter| (meter.clock)());
         let work = |index: usize| {
@@ -247,6 +265,7 @@ impl Team {
                 barrier: &barrier,
                 avx2: self.avx2,
                 count: self.meter.as_ref().filter(|_| index == 0).map(|meter| &meter.barriers),
+                stop: self.stop.as_ref().filter(|_| index == 0),
                 #[cfg(debug_assertions)]
                 stamps: self.stamps(),
             });
@@ -283,9 +302,12 @@ impl Team {
 #[cfg(test)]
 mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::Arc;
     use std::sync::atomic::AtomicUsize;
 
     use super::*;
+    use crate::parallel::Stopped;
+    use crate::parallel::barrier::BROKEN;
 
     #[test]
     fn a_panic_reaches_the_caller_instead_of_hanging_the_others() {
@@ -345,6 +367,28 @@ mod tests {
         }
         let outcome = catch_unwind(AssertUnwindSafe(|| team.host(2, || panic!("outside of a run"))));
         assert!(outcome.is_err());
+    }
+
+    #[test]
+    fn a_stop_ends_all_threads_wherever_they_are_and_only_while_it_is_heard() {
+        for size in [1, 2, 8] {
+            for (most, hosts) in [(0, false), (1, true), (7, false), (7, true)] {
+                let asked = Arc::new(AtomicUsize::new(0));
+                let mut team = Team::new(size).unwrap();
+                let count = Arc::clone(&asked);
+                team.set_stop(move || count.fetch_add(1, Ordering::Relaxed) >= most);
+                let rounds = || team.run(size, |worker| (0..1000).for_each(|_| worker.barrier()));
+                rounds();
+                assert_eq!(asked.load(Ordering::Relaxed), 0, "nobody would hear it");
+                let work = || if hosts { team.host(size, rounds) } else { rounds() };
+                let panic = catch_unwind(AssertUnwindSafe(|| team.stoppable(work))).unwrap_err();
+                let is_ours = panic.is::<Stopped>() || !hosts && panic.downcast_ref() == Some(&BROKEN);
+                assert!(is_ours, "team of {size}, {most} rounds");
+                assert_eq!(asked.load(Ordering::Relaxed), most + 1, "it is asked at every barrier, and not any more");
+                rounds();
+                assert_eq!(asked.load(Ordering::Relaxed), most + 1);
+            }
+        }
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::parallel::barrier::Barrier;
 #[cfg(debug_assertions)]
 use crate::parallel::stamps::Stamps;
+use crate::parallel::stop::Stop;
 use crate::parallel::{Avx2, ColoredStencils, OwnElement, Shared};
 
 /// One thread of a running team.
@@ -32,6 +33,8 @@ pub struct Worker<'a> {
     pub(super) avx2: Option<Avx2>,
     /// Where barriers are counted.
     pub(super) count: Option<&'a AtomicU64>,
+    /// Whom the leading thread asks whether to go on.
+    pub(super) stop: Option<&'a Stop>,
     /// Where somebody asks whether the team races.
     #[cfg(debug_assertions)]
     pub(super) stamps: Option<&'a Stamps>,
@@ -85,8 +88,13 @@ impl Worker<'_> {
     }
 
     /// Waits until every thread of the team is here.
+    ///
+    /// Where a step was asked to [stop](crate::Simulation::with_stop), this unwinds instead.
     #[inline]
     pub fn barrier(&self) {
+        if let Some(stop) = self.stop {
+            stop.obey();
+        }
         if let Some(count) = self.count {
             count.fetch_add(1, Ordering::Relaxed);
         }
@@ -179,6 +187,7 @@ mod tests {
             barrier,
             avx2: None,
             count: None,
+            stop: None,
             #[cfg(debug_assertions)]
             stamps: None,
         }

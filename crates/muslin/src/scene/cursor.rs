@@ -12,7 +12,7 @@ use crate::scene::finding::{Mark, Report};
 use crate::scene::node::{Field, Node, Value};
 use crate::scene::words::Word;
 use crate::validate::limits::whole;
-use crate::validate::suggest::{quote, unknown_key};
+use crate::validate::suggest::{KeyOwner, quote, unknown_key};
 
 /// A table of the scene while it is read.
 pub(super) struct Table<'n, 'r> {
@@ -20,7 +20,7 @@ pub(super) struct Table<'n, 'r> {
     mark: &'n Mark,
     path: String,
     asked: Vec<&'static str>,
-    owner: Option<String>,
+    owner: Option<KeyOwner>,
     forgiving: bool,
     report: &'r mut Report,
 }
@@ -80,8 +80,8 @@ impl<'n, 'r> Table<'n, 'r> {
         self.fields.iter().filter_map(known).collect()
     }
 
-    /// Names the owner of the keys in reports of unknown ones: `solver "pbd"`.
-    pub(super) fn belongs_to(&mut self, owner: String) {
+    /// Names the owner of the keys in reports of unknown ones.
+    pub(super) fn belongs_to(&mut self, owner: KeyOwner) {
         self.owner = Some(owner);
     }
 
@@ -125,7 +125,7 @@ impl<'n, 'r> Table<'n, 'r> {
         }
         for field in self.fields.iter().filter(|field| !self.asked.contains(&field.key.as_str())) {
             let path = self.path_of(&field.key);
-            let message = unknown_key(&field.key, self.owner.as_deref(), &self.asked);
+            let message = unknown_key(&field.key, self.owner.as_ref(), &self.asked);
             self.report.error(&field.key_mark, path, message);
         }
     }

@@ -3,9 +3,11 @@
 //! Here stands what needs both a model and the solvers: the form in which their sweeps take the elements, and what does not go together.
 
 mod bad_start;
+mod scale;
 mod warnings;
 
 pub use bad_start::BadStart;
+pub use scale::show_through;
 
 use crate::contact::untangle::initial;
 use crate::description::{LoadFrames, LoadMesh, Problem, Problems, Scene};
@@ -13,6 +15,7 @@ use crate::math::Vec3;
 use crate::model::Model;
 use crate::model::build::load_meshes;
 use crate::model::warnings::{warn_of_idle_wind, warn_of_weak_sheets};
+use crate::setup::scale::{check_thickness, refuse_far_starts, warn_of_near_starts};
 use crate::setup::warnings::{refuse_other_forms, refuse_seams, warn_of_strong_damping, warn_of_unused_models};
 use crate::solver::{Term, elastic_energy};
 use crate::state::State;
@@ -64,7 +67,16 @@ pub fn compile_with(
     let Some((mut model, terms)) = build(scene, load, load_frames, &mut problems) else {
         return Err(problems.into_list());
     };
+    check_thickness(&model, &mut problems);
+    refuse_far_starts(&model, &mut problems);
+    // What else there is to say of the start takes long in such a scene, or follows from it.
+    if problems.any_error() {
+        return Err(problems.into_list());
+    }
     initial::check(&mut model, scene.contact.start, &mut problems);
+    if !problems.any_error() {
+        warn_of_near_starts(&model, &mut problems);
+    }
     warn_of_idle_wind(scene, &mut problems);
     warn_of_unused_models(scene, &mut problems);
     warn_of_weak_sheets(scene, &mut problems);

@@ -4,7 +4,8 @@ use crate::description::{Choice, Problem, Problems};
 use crate::math::Vec3;
 use crate::parameter::Setting;
 use crate::settings::{BendSettings, StretchSettings};
-use crate::simulation::Simulation;
+use crate::simulation::sound::MotionLimits;
+use crate::simulation::{Simulation, follows_stiffness};
 use crate::validate::choice::{Family, Said};
 use crate::validate::limits::NOT_NEGATIVE;
 
@@ -123,6 +124,7 @@ impl Simulation {
         let (mut terms, before) = (Vec::new(), self.total_energy());
         let old = self.model.reassemble(cloth, &self.materials, &mut terms);
         self.terms.splice(old, terms);
+        self.bounds = MotionLimits::of(&self.model, follows_stiffness(self.kind));
         self.state.work.program += self.total_energy() - before;
         self.forget();
     }

@@ -2,6 +2,7 @@
 
 mod act;
 mod read;
+mod sound;
 
 pub use act::ActionError;
 pub use read::{ContactPoint, RayHit, RayTarget, Touched};
@@ -16,7 +17,7 @@ use crate::math::Vec3;
 use crate::model::Model;
 use crate::output::Diagnostics;
 use crate::parallel::thread_tuner::ThreadTuner;
-use crate::parallel::{Tally, Team, TeamError};
+use crate::parallel::{Stopped, Tally, Team, TeamError};
 use crate::parameter::Settings;
 use crate::setup;
 use crate::setup::Compiled;
@@ -60,6 +61,11 @@ pub struct Simulation {
     collider_names: Vec<String>,
     /// At time zero, in J.
     start_energy: f64,
+    /// The part of it in motion and in strain.
+    start_stirred: f64,
+    bounds: sound::MotionLimits,
+    /// What a state that was restored had beyond what there can be, in J.
+    excess: f64,
     count_intersections: bool,
     interaction: Grab,
 }
@@ -159,6 +165,7 @@ impl Simulation {
         let name = scene.solver.entry.name;
         let kind = solver::find(name).ok_or(SetupError::Solver(name))?;
         let mut simulation = Self {
+            bounds: sound::MotionLimits::of(&compiled.model, follows_stiffness(kind)),
             count_intersections: scene.contact.self_contact || !compiled.model.bodies.is_empty(),
             interaction: Grab::new(&compiled.model),
             model: compiled.model,
@@ -177,8 +184,10 @@ impl Simulation {
             materials: scene.cloths.iter().map(|cloth| cloth.material.clone()).collect(),
             collider_names: scene.colliders.iter().map(|collider| collider.name.clone()).collect(),
             start_energy: 0.0,
+            start_stirred: 0.0,
+            excess: 0.0,
         };
-        simulation.start_energy = simulation.total_energy();
+        simulation.measure_start();
         Ok(simulation)
     }
 
@@ -187,6 +196,26 @@ impl Simulation {
     pub fn with_clock(mut self, clock: impl Clock + 'static) -> Self {
         self.clock = Box::new(clock);
         self.tuner = Some(ThreadTuner::new(self.team.size()));
+        self
+    }
+
+    /// Asks `stop` at every barrier of a step, many times in a millisecond, and ends the step with [`StepError::Stopped`] once it says so: for a limit of time, and for Ctrl-C. In a build
+    /// that aborts on panics, as WebAssembly does, a step cannot be stopped.
+    ///
+    /// ```
+    /// use muslin::solver::StepError;
+    /// use muslin::{Cloth, Simulation};
+    ///
+    /// let simulation = Simulation::builder().cloth(Cloth::grid([1.0, 1.0], [4, 4])).build()?;
+    /// let mut simulation = simulation.with_stop(|| true);
+    /// let hash = simulation.state().hash();
+    /// assert_eq!(simulation.advance(), Err(StepError::Stopped));
+    /// assert_eq!(simulation.state().hash(), hash, "as it was before the step");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn with_stop(mut self, stop: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        self.team.set_stop(stop);
         self
     }
 
@@ -223,17 +252,22 @@ impl Simulation {
         let start = self.clock.seconds();
         self.before.copy_from(&self.state);
         let (solver, state) = (&mut self.solver, &mut self.state);
-        let step = || self.team.host(threads, || solver.advance(&context, state, dt));
+        let step = || self.team.stoppable(|| self.team.host(threads, || solver.advance(&context, state, dt)));
         let report = match catch_unwind(AssertUnwindSafe(step)) {
             Ok(outcome) => outcome?,
             Err(panic) => {
                 // Whatever was half done is gone: the state, and what the solver keeps. The team has met again at the end of its run.
                 self.state.copy_from(&self.before);
                 self.solver = (self.kind.build)(&self.settings);
-                return Err(StepError::panicked(&*panic));
+                return Err(if panic.is::<Stopped>() { StepError::Stopped } else { StepError::panicked(&*panic) });
             }
         };
         self.book(&report);
+        if let Err(error) = self.examine(&report) {
+            self.state.copy_from(&self.before);
+            self.solver = (self.kind.build)(&self.settings);
+            return Err(error);
+        }
         if let Some(tuner) = &mut self.tuner {
             // A frame may have many times the work of another.
             tuner.record((self.clock.seconds() - start) / f64::from(report.iterations.max(1)));
@@ -245,7 +279,7 @@ impl Simulation {
     fn book(&mut self, report: &StepReport) {
         let mut work = report.work;
         // Such a solver does not follow the energies of the scene: nobody knows what a pin feels.
-        if work.pins != 0.0 && (self.kind.reads_k || self.kind.needs == Need::Nothing) {
+        if work.pins != 0.0 && !follows_stiffness(self.kind) {
             work.pins = f64::NAN;
         }
         // A constant force has done its part over the whole way of the frame; held vertices feel none.
@@ -259,6 +293,12 @@ impl Simulation {
     fn is_held(&self, vertex: usize) -> bool {
         let holds = |pin: u32| self.model.pins[pin as usize].pose(self.state.time).is_some();
         self.model.pinned_in(vertex..vertex + 1).any(|pinned| holds(pinned.pin))
+    }
+
+    /// Takes the state for the one at time zero.
+    fn measure_start(&mut self) {
+        self.start_energy = self.total_energy();
+        self.start_stirred = self.start_energy - self.model.gravity_energy(&self.state.positions);
     }
 
     /// Kinetic, elastic and gravity energy now, in J.
@@ -348,6 +388,7 @@ impl Simulation {
         }
         self.state = state;
         self.frame = frame;
+        self.grant();
         Ok(())
     }
 
@@ -358,7 +399,8 @@ impl Simulation {
             self.forget();
         }
         self.state = self.model.initial_state();
-        self.start_energy = self.total_energy();
+        self.measure_start();
+        self.excess = 0.0;
         self.frame = 0;
     }
 
@@ -404,6 +446,8 @@ impl Simulation {
         self.restore(state, other.frame)?;
         // What there was from nowhere stays; what another material stores is none of it.
         self.start_energy = self.total_energy() - (other.total_energy() - other.start_energy);
+        self.start_stirred = self.total_energy() - self.model.gravity_energy(&self.state.positions);
+        self.grant();
         // What cut at its start may still do, wherever the cloths of this one start.
         self.model.is_tangled |= other.model.is_tangled;
         let shifted = shifted.iter().map(|(&collider, &offset)| (collider, offset.into())).collect();
@@ -458,6 +502,11 @@ impl fmt::Debug for Simulation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Simulation").field("frame", &self.frame).field("model", &self.model).finish_non_exhaustive()
     }
+}
+
+/// Whether a solver holds together what the stiffness of the scene does.
+fn follows_stiffness(kind: &SolverKind) -> bool {
+    kind.needs != Need::Nothing && !kind.reads_k
 }
 
 #[cfg(test)]

@@ -76,6 +76,42 @@ pub enum StepError {
         /// Its message.
         words: String,
     },
+    /// [Somebody](crate::Simulation::with_stop) has stopped the step.
+    #[error("the step was stopped from outside; the state is as it was before the step")]
+    Stopped,
+    /// There is far more energy than the cloth began with and was given.
+    #[error(
+        "the cloth has {energy:.2e} J from nowhere, {:.0} times all that it began with and was given, and is worst at vertex {vertex} of cloth \"{cloth}\": the motion has blown up; \
+         use more substeps, a softer or heavier material, or solver \"newton\"",
+        energy / given
+    )]
+    BlownUp {
+        /// Name of the cloth.
+        cloth: String,
+        /// The vertex, as the user numbers it.
+        vertex: usize,
+        /// Above what was given, in J.
+        energy: f64,
+        /// All that it began with and was given, in J.
+        given: f64,
+    },
+    /// An edge is longer than any load of the scene can make it.
+    #[error(
+        "an edge at vertex {vertex} of cloth \"{cloth}\" is strained by {:.0} %, where loads and blows of the scene strain this material by some {}: no cloth is that any more; \
+         slow down what hits it, use a finer cloth and more substeps, or look for an extreme number in the scene",
+        100.0 * strain,
+        percent(*of_load)
+    )]
+    Overstrained {
+        /// Name of the cloth.
+        cloth: String,
+        /// The vertex, as the user numbers it.
+        vertex: usize,
+        /// Of the edge.
+        strain: f64,
+        /// What loads and blows of the scene explain.
+        of_load: f64,
+    },
     /// An explicit solver took steps beyond its stability limit.
     #[error(
         "vertex {vertex} of cloth \"{cloth}\" diverged: the step of {} is {}",
@@ -139,6 +175,14 @@ pub fn over_the_limit(step: f64, limit: f64, substeps: u32) -> String {
         format!("that would take {enough} substeps: use an implicit solver, a coarser mesh or a softer cloth")
     };
     format!("{ratio:.3} times the stability limit of {limit} of this cloth; {remedy}")
+}
+
+/// A part as percent, with at least a digit that counts.
+fn percent(part: f64) -> String {
+    match 100.0 * part {
+        percent if percent >= 1.0 || percent <= 0.0 => format!("{percent:.0} %"),
+        percent => format!("{percent:.1e} %"),
+    }
 }
 
 /// Seconds as milliseconds, with at least three digits that count.

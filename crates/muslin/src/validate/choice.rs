@@ -11,8 +11,9 @@ use crate::parameter::{Entry, Parameter, Setting, Settings};
 use crate::settings::Typed;
 use crate::solver;
 use crate::solver::{Need, SolverKind};
+use crate::validate::limits::Range;
 use crate::validate::report;
-use crate::validate::suggest::{unknown_key, unknown_name};
+use crate::validate::suggest::{KeyOwner, unknown_key, unknown_name};
 
 /// Keys that not every solver reads.
 const K: &str = "k";
@@ -72,7 +73,8 @@ impl Given {
             let Some(parameter) = entry.parameters.iter().find(|parameter| parameter.name == key) else {
                 let known: Vec<&str> =
                     [family.key].into_iter().chain(entry.parameters.iter().map(|p| p.name)).collect();
-                faults.push(ChoiceFault::of(key, unknown_key(key, Some(&family.owner(entry)), &known)));
+                let owner = KeyOwner { name: family.owner(entry), others: family.others(entry) };
+                faults.push(ChoiceFault::of(key, unknown_key(key, Some(&owner), &known)));
                 continue;
             };
             given.forms.extend(entry.one_of.iter().find(|form| **form == key));
@@ -181,6 +183,20 @@ impl Family {
         format!("{} {:?}", self.noun, entry.name)
     }
 
+    /// What others of the family take and an entry does not: each key, with whose it is. Those that a person means most come first.
+    pub(crate) fn others(&self, entry: &Entry) -> Vec<(&'static str, String)> {
+        let is_own = |key: &str| entry.parameters.iter().any(|own| own.name == key);
+        let favourite = self.entries.iter().filter(|other| other.name == self.with_keys);
+        let rest = self.entries.iter().filter(|other| other.name != self.with_keys);
+        let all = favourite.chain(rest).flat_map(|other| other.parameters.iter().map(move |key| (key.name, *other)));
+        all.filter(|(key, _)| !is_own(key)).map(|(key, other)| (key, self.setting_of(other))).collect()
+    }
+
+    /// `kind = "xpbd"`.
+    fn setting_of(&self, entry: &Entry) -> String {
+        format!("{} = {:?}", self.key, entry.name)
+    }
+
     /// The entry of a name.
     pub(crate) fn find(&self, name: &str) -> Result<&'static Entry, String> {
         let names = || self.entries.iter().map(|entry| entry.name).collect::<Vec<_>>();
@@ -229,6 +245,7 @@ impl Family {
             }
         }
         self.check_requirements(entry, &settings, faults);
+        check_ranges(entry, &settings, faults);
         self.check_damping(&settings, faults);
         self.check_rigid(&settings, faults);
         (form.is_some() || entry.one_of.is_empty()).then_some(settings)
@@ -315,5 +332,15 @@ impl Family {
         let message = format!("k is the stiffness of a PBD projection; solver {solver:?} takes {others}");
         faults.push(ChoiceFault::of(K, message));
         true
+    }
+}
+
+/// Numbers with which physics cannot be computed.
+fn check_ranges(entry: &'static Entry, settings: &Settings, faults: &mut Vec<ChoiceFault>) {
+    for parameter in entry.parameters {
+        let range = Range::of_parameter(parameter).zip(settings.number(parameter.name));
+        if let Some(Err(message)) = range.map(|(range, number)| range.holds(number)) {
+            faults.push(ChoiceFault::of(parameter.name, message));
+        }
     }
 }

@@ -1,10 +1,72 @@
 //! The limits of the plain values of a scene, with what is said where one is broken.
 
-use crate::parameter::Kind;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use crate::parameter::{Kind, Parameter};
 use crate::validate::suggest::quote;
 
 /// A quantity that may vanish.
 pub(crate) const NOT_NEGATIVE: Kind = Kind::Number { min: 0.0, max: f64::INFINITY };
+/// Sizes of a quantity with which physics can be computed: beyond, squares and products leave the finite numbers, or a law does not hold any more.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Range {
+    /// Of what does not vanish.
+    least: f64,
+    most: f64,
+    unit: &'static str,
+}
+
+/// Mass of an area: a film of a micrometre has 1e-3 kg/m², a centimetre of lead 1e2.
+pub(crate) const DENSITY: Range = Range { least: 1e-6, most: 1e6, unit: "kg/m²" };
+/// Damping of a material.
+pub(crate) const DAMPING: Range = Range { least: 0.0, most: 1e6, unit: "1/s" };
+/// Acceleration of free fall.
+pub(crate) const GRAVITY: Range = Range { least: 0.0, most: 1e4, unit: "m/s²" };
+/// Velocity of a cloth.
+pub(crate) const VELOCITY: Range = Range { least: 0.0, most: 1e4, unit: "m/s" };
+/// Velocity of air: its law of drag is for less than the speed of sound.
+pub(crate) const WIND: Range = Range { least: 0.0, most: 340.0, unit: "m/s" };
+/// Coefficients of drag and lift.
+pub(crate) const COEFFICIENT: Range = Range { least: 0.0, most: 1e3, unit: "" };
+/// Density of air; that of water is 1e3.
+pub(crate) const AIR_DENSITY: Range = Range { least: 0.0, most: 1e4, unit: "kg/m³" };
+/// Coulomb's coefficient.
+pub(crate) const FRICTION: Range = Range { least: 0.0, most: 1e3, unit: "" };
+
+impl Range {
+    /// The number, if it is in the range or zero.
+    pub(crate) fn holds(self, x: f64) -> Result<f64, String> {
+        let Self { least, most, unit } = self;
+        if x == 0.0 || x.abs() >= least && x.abs() <= most {
+            return Ok(x);
+        }
+        let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
+        let must = match least {
+            0.0 => format!("of at most {most:e}{unit} in size"),
+            least => format!("from {least:e} to {most:e}{unit}"),
+        };
+        Err(format!("must be {must}, with which physics can be computed, got {x:?}"))
+    }
+
+    /// The same of all three numbers.
+    pub(crate) fn holds_each(self, v: [f64; 3]) -> Result<[f64; 3], String> {
+        v.into_iter().try_for_each(|x| self.holds(x).map(drop)).map(|()| v)
+    }
+
+    /// That of a parameter of a model or a solver, by its name and unit.
+    pub(crate) fn of_parameter(parameter: &Parameter) -> Option<Self> {
+        match (parameter.name, parameter.unit) {
+            // Of constraints of any unit: its inverse is a stiffness.
+            ("compliance", unit) => Some(Self { least: 1e-18, most: 1e18, unit }),
+            (_, unit @ "N/m") => Some(Self { least: 1e-9, most: 1e12, unit }),
+            (_, unit @ "N·m") => Some(Self { least: 1e-18, most: 1e9, unit }),
+            (_, unit @ "s") => Some(Self { least: 0.0, most: 1e6, unit }),
+            _ => None,
+        }
+    }
+}
+
 /// Frames a second of a run.
 pub(crate) const FPS: Kind = Kind::Number { min: 1.0, max: 1000.0 };
 /// Frames a second of an animated mesh.
@@ -129,20 +191,21 @@ pub(crate) fn file_name(file: &str) -> Result<&str, String> {
 /// Names are files, and some systems do not tell `Sheet` from `sheet`.
 #[derive(Default)]
 pub(crate) struct Names {
-    taken: Vec<(String, String)>,
+    taken: BTreeMap<String, String>,
 }
 
 impl Names {
     /// Takes a name for `owner`, or says whose it is already.
     pub(crate) fn take(&mut self, name: &str, owner: String) -> Result<(), String> {
-        let folded = name.to_lowercase();
-        let first = self.taken.iter().find(|(other, _)| *other == folded);
-        let outcome = first.map_or(Ok(()), |(_, owner)| {
-            Err(format!(
-                "{name:?} is the name of {owner} already; choose another (names are files, so case does not count)"
-            ))
-        });
-        self.taken.push((folded, owner));
-        outcome
+        match self.taken.entry(name.to_lowercase()) {
+            Entry::Vacant(place) => {
+                place.insert(owner);
+                Ok(())
+            }
+            Entry::Occupied(first) => Err(format!(
+                "{name:?} is the name of {} already; choose another (names are files, so case does not count)",
+                first.get()
+            )),
+        }
     }
 }

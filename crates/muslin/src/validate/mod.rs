@@ -18,8 +18,8 @@ use crate::material::fabric::Fabric;
 use crate::parameter::{Kind, Setting, Settings};
 use choice::{ChoiceFault, Family};
 use limits::{
-    CELLS, COLOR, EYE_AND_DIRECTION, FIELD_OF_VIEW, FPS, FRAME_RATE, NOT_NEGATIVE, Names, PIXELS, THICKNESS, WELD,
-    whole,
+    CELLS, COLOR, EYE_AND_DIRECTION, FIELD_OF_VIEW, FPS, FRAME_RATE, NOT_NEGATIVE, Names, PIXELS, Range, THICKNESS,
+    WELD, whole,
 };
 
 /// Everything that is wrong with the values of a scene, each with its key; empty for one that was read from a file.
@@ -70,6 +70,20 @@ impl Checker {
         is_fine
     }
 
+    /// A number inside its limits with which physics can be computed.
+    fn ranged(&mut self, place: &str, kind: Kind, range: Range, x: f64) {
+        if self.number(place, kind, x) {
+            self.verdict(place, range.holds(x));
+        }
+    }
+
+    /// Three of them, either way.
+    fn ranged_each(&mut self, place: &str, range: Range, v: [f64; 3]) {
+        if self.vector(place, Kind::BOUNDED, &v) {
+            self.verdict(place, range.holds_each(v));
+        }
+    }
+
     /// Whether all of the numbers are.
     fn vector(&mut self, place: &str, kind: Kind, v: &[f64]) -> bool {
         let bad = v.iter().enumerate().filter(|(i, x)| !self.number(&format!("{place}[{i}]"), kind, **x)).count();
@@ -101,14 +115,14 @@ impl Checker {
         if self.number("fps", FPS, scene.fps) && has_duration {
             self.verdict("duration", limits::frames(scene.duration, scene.fps));
         }
-        self.vector("gravity", Kind::BOUNDED, &scene.gravity);
+        self.ranged_each("gravity", limits::GRAVITY, scene.gravity);
         if let Some(speed) = scene.stop_at_rest {
             self.number("stop_at_rest", Kind::Positive, speed);
         }
         self.wind(&scene.wind);
         self.choice("solver", &scene.solver, &Family::solvers());
         self.number("contact.thickness", THICKNESS, scene.contact.thickness);
-        self.number("contact.friction", NOT_NEGATIVE, scene.contact.friction);
+        self.ranged("contact.friction", NOT_NEGATIVE, limits::FRICTION, scene.contact.friction);
         if scene.cloths.is_empty() {
             self.0.error("cloth", "a scene needs at least one [[cloth]]");
         }
@@ -123,10 +137,10 @@ impl Checker {
     }
 
     fn wind(&mut self, wind: &Wind) {
-        self.vector("wind.velocity", Kind::BOUNDED, &wind.velocity);
-        self.number("wind.drag", NOT_NEGATIVE, wind.drag);
-        self.number("wind.lift", NOT_NEGATIVE, wind.lift);
-        self.number("wind.air_density", NOT_NEGATIVE, wind.air_density);
+        self.ranged_each("wind.velocity", limits::WIND, wind.velocity);
+        self.ranged("wind.drag", NOT_NEGATIVE, limits::COEFFICIENT, wind.drag);
+        self.ranged("wind.lift", NOT_NEGATIVE, limits::COEFFICIENT, wind.lift);
+        self.ranged("wind.air_density", NOT_NEGATIVE, limits::AIR_DENSITY, wind.air_density);
     }
 
     fn choice(&mut self, place: &str, choice: &Choice, family: &Family) {
@@ -152,7 +166,7 @@ impl Checker {
         self.vector(&at("translate"), Kind::BOUNDED, &cloth.translate);
         self.vector(&at("rotate"), Kind::BOUNDED, &cloth.rotate);
         self.number(&at("scale"), Kind::EXTENT, cloth.scale);
-        self.vector(&at("velocity"), Kind::BOUNDED, &cloth.velocity);
+        self.ranged_each(&at("velocity"), limits::VELOCITY, cloth.velocity);
         self.material(&at("material"), &cloth.material, solver);
         for (i, pin) in cloth.pins.iter().enumerate() {
             self.pin(&format!("{place}.pins[{i}]"), pin);
@@ -183,8 +197,8 @@ impl Checker {
     }
 
     fn material(&mut self, place: &str, material: &Material, solver: &Choice) {
-        self.number(&format!("{place}.density"), Kind::Positive, material.density);
-        self.number(&format!("{place}.damping"), NOT_NEGATIVE, material.damping);
+        self.ranged(&format!("{place}.density"), Kind::Positive, limits::DENSITY, material.density);
+        self.ranged(&format!("{place}.damping"), NOT_NEGATIVE, limits::DAMPING, material.damping);
         // A model is judged beside a solver that is one.
         let solver = Family::solvers().find(solver.entry.name).ok();
         self.choice(&format!("{place}.stretch"), &material.stretch, &Family::stretch_models(solver, None));
@@ -233,7 +247,7 @@ impl Checker {
 
     fn collider(&mut self, place: &str, collider: &Collider, names: &mut Names) {
         self.verdict(&format!("{place}.name"), limits::name(&collider.name));
-        self.number(&format!("{place}.friction"), NOT_NEGATIVE, collider.friction);
+        self.ranged(&format!("{place}.friction"), NOT_NEGATIVE, limits::FRICTION, collider.friction);
         self.path(place, &collider.path);
         // Only meshes have files, so only their names have to be free where none is given.
         let is_mesh = matches!(collider.shape, ColliderShape::Mesh(_));

@@ -25,14 +25,30 @@ pub(crate) fn unknown_name(noun: &str, name: &str, available: &[&str]) -> String
     format!("unknown {noun} {}; {}available: {}", quote(name), near.unwrap_or_default(), available.join(", "))
 }
 
-/// The message for a key that `owner` does not take, if it has a name.
-pub(crate) fn unknown_key(key: &str, owner: Option<&str>, known: &[&str]) -> String {
-    let owner = owner.map(|owner| format!(" of {owner}")).unwrap_or_default();
-    let remedy = match nearest(key, known.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`?"),
+/// Whose keys are in question.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct KeyOwner {
+    /// In messages: `solver "pbd"`.
+    pub(crate) name: String,
+    /// Keys of its siblings, each with what chooses that one: `kind = "xpbd"`.
+    pub(crate) others: Vec<(&'static str, String)>,
+}
+
+/// The message for a key that is not known, of an owner if there is one.
+pub(crate) fn unknown_key(key: &str, owner: Option<&KeyOwner>, known: &[&str]) -> String {
+    let name = owner.map(|owner| format!(" of {}", owner.name)).unwrap_or_default();
+    let others = owner.map_or(&[][..], |owner| &owner.others);
+    let of_other = |key: &str| others.iter().find(|(other, _)| *other == key).map(|(_, choice)| choice.as_str());
+    if let Some(choice) = of_other(key) {
+        return format!("unknown key{name}; for it set {choice}, or leave it out");
+    }
+    let near = nearest(key, known.iter().copied().chain(others.iter().map(|(other, _)| *other)));
+    let remedy = match near.map(|near| (near, of_other(near).filter(|_| !known.contains(&near)))) {
+        Some((near, Some(choice))) => format!("did you mean `{near}`? for that set {choice}"),
+        Some((near, None)) => format!("did you mean `{near}`?"),
         None => format!("known here: {}", known.join(", ")),
     };
-    format!("unknown key{owner}; {remedy}")
+    format!("unknown key{name}; {remedy}")
 }
 
 /// Quotes a user's text for a message, cut to what a person reads.

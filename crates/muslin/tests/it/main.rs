@@ -1,5 +1,6 @@
 //! Integration tests of the library, in the order of its modules.
 
+mod attacks;
 mod common;
 mod contact;
 mod energy;

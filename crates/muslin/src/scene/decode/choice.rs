@@ -4,6 +4,7 @@ use crate::description::Choice;
 use crate::parameter::{Entry, Parameter, Settings};
 use crate::scene::cursor::Table;
 use crate::validate::choice::{Family, Given};
+use crate::validate::suggest::KeyOwner;
 
 /// Reads the table of a choice.
 pub(super) fn choice(t: &mut Table<'_, '_>, family: &Family) -> Option<Choice> {
@@ -16,7 +17,7 @@ pub(super) fn choice(t: &mut Table<'_, '_>, family: &Family) -> Option<Choice> {
         t.forgive();
         return None;
     };
-    t.belongs_to(family.owner(entry));
+    t.belongs_to(KeyOwner { name: family.owner(entry), others: family.others(entry) });
     let given = Given { forms: t.given(entry.one_of), values: values(t, entry) };
     let mut faults = Vec::new();
     let settings = family.settle(entry, &given, &mut faults);

@@ -7,7 +7,7 @@ use crate::parameter::{Entry, Kind};
 use crate::scene::cursor::{Item, Table};
 
 use crate::scene::decode::choice::choice;
-use crate::scene::decode::{motion, name, one_key};
+use crate::scene::decode::{motion, name, one_key, ranged, ranged_each};
 use crate::validate;
 use crate::validate::choice::Family;
 use crate::validate::limits::{self, CELLS, COLOR, NOT_NEGATIVE, Names, WELD};
@@ -37,7 +37,7 @@ fn cloth(t: &mut Table<'_, '_>, index: usize, names: &mut Names, solver: Option<
     let translate = t.get("translate").and_then(|v| v.vector(Kind::BOUNDED)).unwrap_or_default();
     let rotate = t.get("rotate").and_then(|v| v.vector(Kind::BOUNDED)).unwrap_or_default();
     let scale = t.get("scale").and_then(|v| v.number(Kind::EXTENT)).unwrap_or(1.0);
-    let velocity = t.get("velocity").and_then(|v| v.vector(Kind::BOUNDED)).unwrap_or_default();
+    let velocity = t.get("velocity").and_then(|v| ranged_each(v, limits::VELOCITY)).unwrap_or_default();
     let material = t.section("material", |t| material(t, solver));
     let pins = match t.get("pins") {
         Some(item) => item.tables("cloth.pins", |_, t| pin(t)),
@@ -97,8 +97,8 @@ fn mesh(item: Item<'_, '_>) -> Option<ClothShape> {
 /// Reads a material; a fabric supplies what the scene does not give.
 fn material(t: &mut Table<'_, '_>, solver: Option<&'static Entry>) -> Option<Material> {
     let fabric = t.get("fabric").and_then(fabric);
-    let density = t.get("density").and_then(|v| v.number(Kind::Positive));
-    let damping = t.get("damping").and_then(|v| v.number(NOT_NEGATIVE)).unwrap_or(0.0);
+    let density = t.get("density").and_then(|v| ranged(v, Kind::Positive, limits::DENSITY));
+    let damping = t.get("damping").and_then(|v| ranged(v, NOT_NEGATIVE, limits::DAMPING)).unwrap_or(0.0);
     let stretch_preset = fabric.and_then(|fabric| fabric.stretch);
     let stretch = t.section("stretch", |t| choice(t, &Family::stretch_models(solver, stretch_preset)));
     let bend_preset = fabric.map(|fabric| fabric.bend);

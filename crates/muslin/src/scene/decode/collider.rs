@@ -5,8 +5,8 @@ use crate::description::{BodyFrames, BodyMesh, Choice, Cloth, Collider, Collider
 use crate::parameter::{Kind, Settings};
 use crate::scene::cursor::{Item, Table};
 
-use crate::scene::decode::{motion, name, one_key};
-use crate::validate::limits::{FRAME_RATE, NOT_NEGATIVE};
+use crate::scene::decode::{motion, name, one_key, ranged};
+use crate::validate::limits::{FRAME_RATE, FRICTION, NOT_NEGATIVE};
 
 /// The shape that is no solid.
 const MESH: &str = "mesh";
@@ -45,7 +45,7 @@ fn collider(
         refuse_taken_name(t, index, &name, names);
     }
     let shape = shape(t, around.fps);
-    let friction = t.get("friction").and_then(|v| v.number(NOT_NEGATIVE)).unwrap_or(around.friction);
+    let friction = t.get("friction").and_then(|v| ranged(v, NOT_NEGATIVE, FRICTION)).unwrap_or(around.friction);
     let path = motion::path(t);
     Some(Collider { name, shape: shape?, friction, path: path? })
 }

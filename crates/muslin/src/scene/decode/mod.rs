@@ -15,7 +15,7 @@ use crate::scene::finding::Report;
 use crate::scene::node::Node;
 use crate::validate::choice::Family;
 use crate::validate::limits;
-use crate::validate::limits::{EYE_AND_DIRECTION, FIELD_OF_VIEW, FPS, NOT_NEGATIVE, PIXELS, THICKNESS};
+use crate::validate::limits::{EYE_AND_DIRECTION, FIELD_OF_VIEW, FPS, NOT_NEGATIVE, PIXELS, Range, THICKNESS};
 
 /// The description of a scene, complete if `report` has got no errors from it.
 pub(super) fn decode(root: &Node, report: &mut Report) -> Option<Scene> {
@@ -29,7 +29,7 @@ fn scene(t: &mut Table<'_, '_>) -> Option<Scene> {
     if let Err(message) = limits::frames(duration, fps) {
         t.value_error("duration", message);
     }
-    let gravity = t.get("gravity").and_then(|v| v.vector(Kind::BOUNDED)).unwrap_or([0.0, -9.81, 0.0]);
+    let gravity = t.get("gravity").and_then(|v| ranged_each(v, limits::GRAVITY)).unwrap_or([0.0, -9.81, 0.0]);
     let stop_at_rest = t.get("stop_at_rest").and_then(|v| v.number(Kind::Positive));
     let wind = t.section("wind", wind);
     let solver = t.section("solver", |t| choice::choice(t, &Family::solvers()));
@@ -54,6 +54,16 @@ fn scene(t: &mut Table<'_, '_>) -> Option<Scene> {
     })
 }
 
+/// A number with which physics can be computed.
+fn ranged(item: Item<'_, '_>, kind: Kind, range: Range) -> Option<f64> {
+    item.refine(|v| v.number(kind), |x| range.holds(x))
+}
+
+/// Three of them, either way.
+fn ranged_each(item: Item<'_, '_>, range: Range) -> Option<[f64; 3]> {
+    item.refine(|v| v.vector(Kind::BOUNDED), |v| range.holds_each(v))
+}
+
 fn duration(item: Item<'_, '_>) -> Option<f64> {
     item.refine(|v| v.number(Kind::Positive), limits::duration)
 }
@@ -66,10 +76,13 @@ fn name(item: Item<'_, '_>) -> Option<String> {
 fn wind(t: &mut Table<'_, '_>) -> Wind {
     let silent = Wind::default();
     Wind {
-        velocity: t.get("velocity").and_then(|v| v.vector(Kind::BOUNDED)).unwrap_or(silent.velocity),
-        drag: t.get("drag").and_then(|v| v.number(NOT_NEGATIVE)).unwrap_or(silent.drag),
-        lift: t.get("lift").and_then(|v| v.number(NOT_NEGATIVE)).unwrap_or(silent.lift),
-        air_density: t.get("air_density").and_then(|v| v.number(NOT_NEGATIVE)).unwrap_or(silent.air_density),
+        velocity: t.get("velocity").and_then(|v| ranged_each(v, limits::WIND)).unwrap_or(silent.velocity),
+        drag: t.get("drag").and_then(|v| ranged(v, NOT_NEGATIVE, limits::COEFFICIENT)).unwrap_or(silent.drag),
+        lift: t.get("lift").and_then(|v| ranged(v, NOT_NEGATIVE, limits::COEFFICIENT)).unwrap_or(silent.lift),
+        air_density: t
+            .get("air_density")
+            .and_then(|v| ranged(v, NOT_NEGATIVE, limits::AIR_DENSITY))
+            .unwrap_or(silent.air_density),
     }
 }
 
@@ -78,7 +91,7 @@ fn contact(t: &mut Table<'_, '_>) -> Contact {
     Contact {
         self_contact: t.get("self_contact").and_then(Item::boolean).unwrap_or(silent.self_contact),
         thickness: t.get("thickness").and_then(|v| v.number(THICKNESS)).unwrap_or(silent.thickness),
-        friction: t.get("friction").and_then(|v| v.number(NOT_NEGATIVE)).unwrap_or(silent.friction),
+        friction: t.get("friction").and_then(|v| ranged(v, NOT_NEGATIVE, limits::FRICTION)).unwrap_or(silent.friction),
         start: t.get("start").and_then(Item::word).unwrap_or(silent.start),
     }
 }

@@ -154,7 +154,7 @@ impl Solver for Symplectic {
             }
         });
         let loaded = context.clock.seconds();
-        let mut stages = self.run(context, step)?;
+        let mut stages = self.run(context, step, limit)?;
         let solved = context.clock.seconds();
         if step > limit {
             let leaps = diverged(context.model, |vertex| self.frame.velocity(vertex), step);
@@ -179,8 +179,8 @@ impl Solver for Symplectic {
 }
 
 impl Symplectic {
-    /// Runs all substeps; returns the profile.
-    fn run(&mut self, context: &Context<'_>, step: f64) -> Result<StageTimes, StepError> {
+    /// Runs all substeps, whose stability has a limit in s; returns the profile.
+    fn run(&mut self, context: &Context<'_>, step: f64, limit: f64) -> Result<StageTimes, StepError> {
         let substeps = self.substeps as usize;
         if !self.frame.resolves_contact() {
             return Ok(self.run_substeps(context, step, 0..substeps));
@@ -188,6 +188,12 @@ impl Symplectic {
         let mut sum = StageTimes::default();
         for s in 0..substeps {
             sum += self.run_substeps(context, step, s..s + 1);
+            // Contact would cut what leaps, and hide it.
+            if step > limit
+                && let Some(vertex) = diverged(context.model, |vertex| self.frame.velocity(vertex), step)
+            {
+                return Err(StepError::unstable(context.model, vertex, step, limit, self.substeps));
+            }
             let start = context.clock.seconds();
             self.frame.resolve_contact(context, step, s)?;
             sum[Stage::Collide] += context.clock.seconds() - start;

@@ -196,7 +196,7 @@ fn motion_that_is_cut_or_held_back_is_counted() {
         )
     };
     for solver in
-        ["kind = \"xpbd\", substeps = 2", "kind = \"explicit\", substeps = 8", "kind = \"newton\", substeps = 1"]
+        ["kind = \"xpbd\", substeps = 2", "kind = \"explicit\", substeps = 32", "kind = \"newton\", substeps = 1"]
     {
         let mut still = simulation(&text(solver));
         let report = advance(&mut still);

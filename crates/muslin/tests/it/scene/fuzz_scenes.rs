@@ -275,6 +275,29 @@ fn setting(kind: Kind) -> BoxedStrategy<Setting> {
     }
 }
 
+/// Any value of a parameter with which physics can be computed.
+fn plausible(parameter: &Parameter) -> BoxedStrategy<Setting> {
+    let (least, most) = match (parameter.name, parameter.unit) {
+        ("compliance", _) => (1e-18, 1e18),
+        (_, "N/m") => (1e-9, 1e12),
+        (_, "N·m") => (1e-18, 1e9),
+        (_, "s") => (0.0, 1e6),
+        _ => return setting(parameter.kind),
+    };
+    let may_vanish = parameter.kind.allows(Setting::Number(0.0));
+    let zero_or = move |setting| match setting {
+        Setting::Number(x) if x == 0.0 && may_vanish => Setting::Number(x),
+        Setting::Number(x) => Setting::Number(x.clamp(least, most)),
+        setting => setting,
+    };
+    setting(parameter.kind).prop_map(zero_or).boxed()
+}
+
+/// Three numbers of at most this size.
+fn of_size(most: f64) -> impl Strategy<Value = [f64; 3]> {
+    [number(-most, most), number(-most, most), number(-most, most)]
+}
+
 /// Any settings of an entry, in the one order there is, but those that the solver of the scene refuses.
 fn choice(entries: Vec<&'static Entry>, solver: Option<&'static SolverKind>) -> impl Strategy<Value = Choice> {
     let takes_all = solver.is_none_or(|kind| kind.needs == Need::Nothing);
@@ -284,7 +307,7 @@ fn choice(entries: Vec<&'static Entry>, solver: Option<&'static SolverKind>) -> 
     select(entries).prop_flat_map(move |entry| {
         let forms: Vec<&str> = entry.one_of.iter().copied().filter(|form| reads_k || *form != "k").collect();
         let form = if forms.is_empty() { Just("").boxed() } else { select(forms).boxed() };
-        let values: Vec<_> = entry.parameters.iter().map(|parameter| setting(parameter.kind)).collect();
+        let values: Vec<_> = entry.parameters.iter().map(plausible).collect();
         (form, values).prop_map(move |(form, values)| {
             let is_there = |p: &Parameter| p.name == form || p.default.is_some() && !entry.one_of.contains(&p.name);
             let mut settings = Settings::default();
@@ -364,7 +387,7 @@ fn material(solver: &'static SolverKind) -> impl Strategy<Value = Material> {
     let stretch = choice(suited(STRETCH, solver), Some(solver));
     let bend = choice(suited(BEND, solver), Some(solver));
     let fabric = option::of(select(catalog::fabrics().collect::<Vec<_>>()));
-    (fabric, number(5e-324, f64::INFINITY), number(0.0, f64::INFINITY), stretch, bend)
+    (fabric, number(1e-6, 1e6), number(0.0, 1e6), stretch, bend)
         .prop_map(|(fabric, density, damping, stretch, bend)| Material { fabric, density, damping, stretch, bend })
 }
 
@@ -375,7 +398,7 @@ fn cloth(solver: &'static SolverKind) -> impl Strategy<Value = Cloth> {
         path,
     });
     let channel = || number(0.0, 1.0);
-    let placement = (vector(), vector(), extent(), vector());
+    let placement = (vector(), vector(), extent(), of_size(1e4));
     let color = option::of([channel(), channel(), channel()]);
     ((shape(), rest(), option::of(number(0.0, 1.0))), any::<bool>(), placement, material(solver), vec(pin, 0..3), color)
         .prop_map(|((shape, rest, weld), repair, (translate, rotate, scale, velocity), material, pins, color)| {
@@ -404,7 +427,7 @@ fn collider() -> impl Strategy<Value = Collider> {
         ColliderShape::Mesh(BodyMesh { file: "a \"b\".obj".to_owned(), frames, translate, rotate, scale, given: None })
     });
     let shape = prop_oneof![4 => solid(), 1 => mesh];
-    (shape, number(0.0, f64::INFINITY), path()).prop_map(|(shape, friction, path)| Collider {
+    (shape, number(0.0, 1e3), path()).prop_map(|(shape, friction, path)| Collider {
         name: String::new(),
         shape,
         friction,
@@ -435,15 +458,15 @@ fn view() -> impl Strategy<Value = View> {
 fn scenes() -> impl Strategy<Value = Scene> {
     choice(catalog::solvers().collect(), None).prop_flat_map(|solver| {
         let kind = solver::find(solver.entry.name).expect("it is in the catalogue");
-        let wind = (vector(), number(0.0, 1e9), number(0.0, 1e9), number(0.0, 1e9))
+        let wind = (of_size(340.0), number(0.0, 1e3), number(0.0, 1e3), number(0.0, 1e4))
             .prop_map(|(velocity, drag, lift, air_density)| Wind { velocity, drag, lift, air_density });
         let start = select(vec![Start::Error, Start::Untangle]);
-        let contact = (any::<bool>(), number(0.0, 1.0), number(0.0, f64::INFINITY), start).prop_map(
+        let contact = (any::<bool>(), number(0.0, 1.0), number(0.0, 1e3), start).prop_map(
             |(self_contact, thickness, friction, start)| Contact { self_contact, thickness, friction, start },
         );
         let times = (number(1e-9, 1000.0), number(1.0, 1000.0), option::of(number(5e-324, f64::INFINITY)));
         let things = (vec(cloth(kind), 1..3), vec(collider(), 0..3), view());
-        ("[a-zé_][ a-z0-9._-]{0,8}[a-z]", times, vector(), wind, contact, things).prop_map(
+        ("[a-zé_][ a-z0-9._-]{0,8}[a-z]", times, of_size(1e4), wind, contact, things).prop_map(
             move |(name, (duration, fps, stop_at_rest), gravity, wind, contact, (mut cloths, mut colliders, view))| {
                 for (i, cloth) in cloths.iter_mut().enumerate() {
                     cloth.name = format!("piece {i}");
