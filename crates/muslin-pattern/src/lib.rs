@@ -1,0 +1,16 @@
+//! Sewing patterns: read, checked, meshed, laid out and drawn.
+//!
+//! A pattern is a set of panels, flat pieces of cloth, and of stitches, which say what edges are sewn together. This crate reads the JSON that pattern
+//! generators write ([`Pattern::from_json`]). It sews nothing and simulates nothing.
+
+mod curve;
+mod finding;
+mod json;
+mod outline;
+mod pattern;
+mod read;
+
+pub use curve::{Curve, Point};
+pub use finding::{Finding, MAX_FINDINGS, PatternError, Place, Problem, Severity};
+pub use pattern::{Edge, EdgeRef, Panel, Pattern, Placement, Stitch};
+pub use read::{Limits, MAX_BYTES, MAX_EDGES, MAX_PANELS, Reading};
