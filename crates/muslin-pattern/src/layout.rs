@@ -26,26 +26,31 @@ pub struct Layout {
 }
 
 impl Pattern {
-    /// Lays the panels side by side in rows, in their order, each with its grain along y.
+    /// Lays the panels side by side in rows, in their order, the first row on top, each with its grain along y.
     ///
     /// A row is about as wide as all is high, and panels stand on its lower edge.
     pub fn layout(&self) -> Layout {
         let boxes: Vec<[Point; 2]> = self.panels.iter().map(crate::Panel::bounds).collect();
-        let sides = boxes.iter().map(|[low, high]| [high[0] - low[0] + GAP, high[1] - low[1] + GAP]);
-        let area: f64 = sides.map(|[width, height]| width * height).sum();
-        let widest = boxes.iter().map(|[low, high]| high[0] - low[0]).fold(0.0, f64::max);
+        let sides = boxes.iter().map(|[low, high]| [high[0] - low[0], high[1] - low[1]]);
+        let area: f64 = sides.clone().map(|[width, height]| (width + GAP) * (height + GAP)).sum();
+        let widest = sides.clone().map(|[width, _]| width).fold(0.0, f64::max);
         let row_width = (1.3 * area.sqrt()).max(widest);
-        let (mut offsets, mut size) = (Vec::with_capacity(boxes.len()), [0.0_f64; 2]);
-        let (mut x, mut row) = (0.0, 0.0);
-        for [low, high] in boxes {
-            let [width, height] = [high[0] - low[0], high[1] - low[1]];
+        // The row of each panel, and where it begins in it; then how high each row is.
+        let (mut places, mut heights) = (Vec::with_capacity(boxes.len()), vec![0.0_f64]);
+        let (mut x, mut width_used) = (0.0, 0.0_f64);
+        for [width, height] in sides {
             if x > 0.0 && x + width > row_width {
-                (x, row) = (0.0, size[1] + GAP);
+                x = 0.0;
+                heights.push(0.0);
             }
-            offsets.push([x - low[0], row - low[1]]);
-            size = [size[0].max(x + width), size[1].max(row + height)];
+            let row = heights.len() - 1;
+            places.push((row, x));
+            heights[row] = heights[row].max(height);
+            width_used = width_used.max(x + width);
             x += width + GAP;
         }
-        Layout { offsets, size }
+        let below = |row: usize| heights[row + 1..].iter().map(|height| height + GAP).sum::<f64>();
+        let offsets = boxes.iter().zip(places).map(|([low, _], (row, x))| [x - low[0], below(row) - low[1]]).collect();
+        Layout { offsets, size: [width_used, heights[0] + below(0)] }
     }
 }

@@ -4,6 +4,7 @@
 //! generators write ([`Pattern::from_json`]). It sews nothing and simulates nothing.
 
 mod assemble;
+mod built_in;
 mod curve;
 mod finding;
 mod json;
@@ -15,6 +16,7 @@ mod read;
 mod svg;
 
 pub use assemble::{Garment, LabelledEdge, PanelGroup};
+pub use built_in::{BUILT_IN, BuiltIn};
 pub use curve::{Curve, Point};
 pub use finding::{Finding, MAX_FINDINGS, PatternError, Place, Problem, Severity};
 pub use layout::Layout;

@@ -6,12 +6,14 @@
 use std::fmt::Write;
 
 use crate::curve::{Curve, Point, distance, sub};
-use crate::pattern::{Panel, Pattern};
+use crate::pattern::{EdgeRef, Panel, Pattern};
 
 /// Around everything, in m.
-const MARGIN: f64 = 0.04;
+const MARGIN: f64 = 0.05;
 /// Room for the scale below the panels, in m.
 const SCALE: f64 = 0.05;
+/// Panels lower than this have no room for a name beside the number of a seam, in m.
+const LOW: f64 = 0.08;
 /// Letters are about as wide as this times their height.
 const LETTER: f64 = 0.56;
 
@@ -31,7 +33,11 @@ impl Pattern {
         );
         let drawn = |panel: usize| Drawn { offset: layout.offsets[panel], top: layout.size[1] };
         for (index, panel) in self.panels.iter().enumerate() {
-            draw_panel(&mut svg, panel, &drawn(index));
+            let is_sewn = |edge: usize| {
+                let this = EdgeRef { panel: index, edge };
+                self.stitches.iter().any(|stitch| stitch.sides.contains(&this))
+            };
+            draw_panel(&mut svg, panel, is_sewn, &drawn(index));
         }
         for (number, stitch) in self.stitches.iter().enumerate() {
             for (index, side) in stitch.sides.iter().enumerate() {
@@ -78,7 +84,7 @@ impl Drawn {
     }
 }
 
-fn draw_panel(svg: &mut String, panel: &Panel, drawn: &Drawn) {
+fn draw_panel(svg: &mut String, panel: &Panel, is_sewn: impl Fn(usize) -> bool, drawn: &Drawn) {
     let mut path = String::new();
     for (index, edge) in panel.edges.iter().enumerate() {
         if index == 0 {
@@ -91,32 +97,52 @@ fn draw_panel(svg: &mut String, panel: &Panel, drawn: &Drawn) {
         svg,
         "<path d=\"{path} Z\" fill=\"#f5f1e8\" stroke=\"#3a3a3a\" stroke-width=\"0.25\" stroke-linejoin=\"round\"/>"
     );
-    let (outline, _) = panel.outline();
+    draw_name(svg, panel, drawn);
     let [low, high] = panel.bounds();
-    let (place, span) = widest(&outline, low[1], high[1]);
-    let letters = panel.name.chars().count() as f64;
-    let tall = chord(&outline, place, 0).map_or(0.0, |[low, high]| high - low);
-    let size = (0.6 * span / (LETTER * letters)).min(0.03).min(0.35 * tall).max(0.006);
-    // The arrow of the grain stands left of the name where there is room.
-    let beside = [place[0] - 0.5 * size * LETTER * letters - 0.02, place[1]];
-    let grain = chord(&outline, beside, 0).filter(|[low, high]| high - low > 0.6 * tall).map(|ends| (beside[0], ends));
-    let (x, ends) = grain.unwrap_or((place[0], chord(&outline, place, 0).unwrap_or([place[1]; 2])));
-    let half = 0.3 * (ends[1] - ends[0]).min(0.5);
-    let middle = 0.5 * (ends[0] + ends[1]);
-    draw_grain(svg, drawn.at([x, middle - half]), drawn.at([x, middle + half]));
-    let [x, y] = drawn.at(place);
-    draw_text(svg, [x, y], size, "#3a3a3a", &panel.name, "");
-    for edge in &panel.edges {
+    for (index, edge) in panel.edges.iter().enumerate() {
         let Some(label) = &edge.label else { continue };
+        // A seam has its number in the middle.
+        let (share, room) = if is_sewn(index) { (0.8, 0.35) } else { (0.5, 0.8) };
         let points = edge.curve.divide(2);
-        let (from, to) = (drawn.at(points[0]), drawn.at(points[2]));
-        let [x, y] = drawn.at(inside(&edge.curve, 0.5, 0.024));
-        let along = sub(to, from);
+        let along = sub(drawn.at(points[2]), drawn.at(points[0]));
+        let [x, y] = drawn.at(inside(&edge.curve, share, (0.22 * (high[1] - low[1])).min(0.02)));
         let degrees = libm::atan2(along[1], along[0]).to_degrees();
         let upright = if degrees.abs() > 90.5 { degrees + 180.0 } else { degrees };
         let turn = format!(" transform=\"rotate({upright:.2} {x:.3} {y:.3})\"");
-        let size = (0.8 * edge.curve.length() / (LETTER * label.chars().count() as f64)).min(0.012);
+        let size = (room * edge.curve.length() / (LETTER * label.chars().count() as f64)).min(0.012);
         draw_text(svg, [x, y], size, "#8a8a8a", label, &turn);
+    }
+}
+
+/// The name, and the arrow of the grain: left of the name where there is room, else above it.
+fn draw_name(svg: &mut String, panel: &Panel, drawn: &Drawn) {
+    let (outline, _) = panel.outline();
+    let [low, high] = panel.bounds();
+    let letters = panel.name.chars().count().max(1) as f64;
+    if high[1] - low[1] < LOW {
+        // A strip has room for the numbers of its seams only.
+        let above = [0.5 * (low[0] + high[0]), high[1] + 0.014];
+        draw_text(svg, drawn.at(above), 0.016, "#3a3a3a", &panel.name, "");
+        let x = low[0] + 0.2 * (high[0] - low[0]).min(0.2);
+        let inset = 0.2 * (high[1] - low[1]);
+        draw_grain(svg, drawn.at([x, low[1] + inset]), drawn.at([x, high[1] - inset]));
+        return;
+    }
+    let (place, span) = widest(&outline, low[1], high[1]);
+    let size = (0.6 * span / (LETTER * letters)).clamp(0.006, 0.03);
+    draw_text(svg, drawn.at(place), size, "#3a3a3a", &panel.name, "");
+    let beside = [place[0] - 0.5 * size * LETTER * letters - 0.02, place[1]];
+    let has_room = place[0] - 0.5 * span + 0.04 < beside[0];
+    let upright = |point: Point| chord(&outline, point, 0).unwrap_or([place[1]; 2]);
+    let [bottom, top] = upright(beside);
+    let whole = upright(place);
+    if has_room && top - bottom > 0.6 * (whole[1] - whole[0]) {
+        let (half, middle) = (0.3 * (top - bottom).min(0.5), 0.5 * (bottom + top));
+        draw_grain(svg, drawn.at([beside[0], middle - half]), drawn.at([beside[0], middle + half]));
+    } else {
+        let from = place[1] + size;
+        let to = from + (0.7 * (whole[1] - from)).min(0.25);
+        draw_grain(svg, drawn.at([place[0], from]), drawn.at([place[0], to]));
     }
 }
 
@@ -158,7 +184,8 @@ fn draw_seam(svg: &mut String, number: usize, panel: &Panel, curve: &Curve, is_f
     let radius = (0.22 * (high[0] - low[0]).min(high[1] - low[1])).min(0.011).min(0.3 * curve.length());
     let [x, y] = drawn.at(inside(curve, 0.5, 1.25 * radius));
     let _ = writeln!(svg, "<circle cx=\"{x:.3}\" cy=\"{y:.3}\" r=\"{:.3}\" fill=\"{color}\"/>", radius * 100.0);
-    draw_text(svg, [x, y], 1.25 * radius, "#ffffff", &(number + 1).to_string(), " font-weight=\"bold\"");
+    let ink = if is_light(number) { "#222222" } else { "#ffffff" };
+    draw_text(svg, [x, y], 1.25 * radius, ink, &(number + 1).to_string(), " font-weight=\"bold\"");
 }
 
 /// A bar of 10 cm.
@@ -245,16 +272,25 @@ fn spans(outline: &[Point], value: f64, axis: usize) -> Vec<[f64; 2]> {
     crossings.chunks_exact(2).map(|span| [span[0], span[1]]).collect()
 }
 
-/// Colours far from each other: hues a golden angle apart, in turns darker and lighter.
-fn color(number: usize) -> String {
+/// Colours far from each other: hues a golden angle apart, in turns darker and lighter. Red, green and blue from 0 to 1.
+fn channels(number: usize) -> [f64; 3] {
     let hue = (number as f64 * 137.508) % 360.0 / 60.0;
     let (light, depth) = if number.is_multiple_of(2) { (0.42, 0.36) } else { (0.5, 0.3) };
-    let channels = [5.0, 3.0, 1.0].map(|shift: f64| {
+    [5.0, 3.0, 1.0].map(|shift: f64| {
         let k = (shift + hue) % 6.0;
-        let value = light + depth - 2.0 * depth * k.min(4.0 - k).clamp(0.0, 1.0);
-        (value * 255.0).round() as u8
-    });
-    format!("#{:02x}{:02x}{:02x}", channels[0], channels[1], channels[2])
+        light + depth - 2.0 * depth * k.min(4.0 - k).clamp(0.0, 1.0)
+    })
+}
+
+fn color(number: usize) -> String {
+    let [red, green, blue] = channels(number).map(|value| (value * 255.0).round() as u8);
+    format!("#{red:02x}{green:02x}{blue:02x}")
+}
+
+/// Whether white letters cannot be read on the colour of a seam.
+fn is_light(number: usize) -> bool {
+    let [red, green, blue] = channels(number);
+    0.299 * red + 0.587 * green + 0.114 * blue > 0.55
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! Whatever stands in a file: a pattern or an error, never a panic, and what is read can be meshed.
 
-use muslin_pattern::{Limits, Pattern};
+use muslin_pattern::{Limits, Panel, Pattern};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::SQUARES;
+use super::mesh::check_panel;
 
 /// Values that a mutation may put somewhere.
 fn values() -> impl Strategy<Value = Value> {
@@ -71,9 +72,15 @@ fn places(value: &Value, at: &str, found: &mut Vec<String>) {
 fn try_out(text: &str) {
     match Pattern::from_json(text, &Limits::default()) {
         Ok(reading) => {
-            for panel in reading.pattern.panels() {
-                assert!(panel.area() > 0.0, "{:?} runs clockwise", panel.name());
+            let area: f64 = reading.pattern.panels().iter().map(Panel::area).sum();
+            assert!(reading.pattern.panels().iter().all(|panel| panel.area() > 0.0), "a panel runs clockwise: {text}");
+            // About 500 vertices, however large it is. A curve cut short may cross another, which is an error.
+            if let Ok(mesh) = reading.pattern.mesh((area / 500.0).sqrt().clamp(0.01, 1.0)) {
+                reading.pattern.panels().iter().zip(&mesh.panels).for_each(|(panel, mesh)| check_panel(panel, mesh));
+                let garment = reading.pattern.assemble(&mesh);
+                assert_eq!(garment.merged().len(), garment.uv.len(), "{text}");
             }
+            assert!(reading.pattern.to_svg().ends_with("</svg>\n"), "a picture without an end");
         }
         Err(error) => assert!(!error.to_string().is_empty(), "an error without a word for {text}"),
     }
