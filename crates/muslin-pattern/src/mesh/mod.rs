@@ -179,7 +179,7 @@ impl PanelMesh {
 }
 
 impl Pattern {
-    /// Divides edges and fills panels with triangles whose sides are about `edge_length` [m] long.
+    /// Divides edges and fills panels with triangles whose sides are about `edge_length` m long.
     ///
     /// No vertex is added on an edge beyond those that both sides of its seam have. The same pattern gives the same bits.
     ///

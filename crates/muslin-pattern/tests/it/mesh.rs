@@ -60,7 +60,7 @@ pub(crate) fn check_panel(panel: &Panel, mesh: &PanelMesh) {
 fn panels_keep_their_outline_at_any_edge_length() {
     for built_in in BUILT_IN {
         let pattern = read(built_in.json);
-        for edge_length in [0.007, 0.01, 0.023, 0.05, 0.1] {
+        for edge_length in [0.012, 0.023, 0.05, 0.1] {
             let mesh = pattern.mesh(edge_length).unwrap();
             pattern.panels().iter().zip(&mesh.panels).for_each(|(panel, mesh)| check_panel(panel, mesh));
         }
@@ -124,7 +124,7 @@ fn the_same_pattern_gives_the_same_bits() {
 #[test]
 fn edges_are_divided_evenly() {
     let pattern = read(BUILT_IN.iter().find(|pattern| pattern.name == "shirt").unwrap().json);
-    let mesh = pattern.mesh(0.005).unwrap();
+    let mesh = pattern.mesh(0.01).unwrap();
     for (panel, mesh) in pattern.panels().iter().zip(&mesh.panels) {
         for (edge, chain) in panel.edges().iter().zip(&mesh.edges) {
             let lengths =
