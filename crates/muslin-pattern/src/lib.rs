@@ -1,4 +1,4 @@
-//! Sewing patterns: read, checked, meshed, put together and drawn.
+//! Sewing patterns: read, checked, meshed, put together, curved around a body and drawn.
 //!
 //! A pattern is a set of panels, flat pieces of cloth, and of stitches, which say what edges are sewn together. Pattern generators write it as JSON. This
 //! crate turns it into one cloth for a simulator. It sews nothing and simulates nothing, does no input or output, and
@@ -34,6 +34,7 @@ mod outline;
 mod pattern;
 mod read;
 mod svg;
+mod wrap;
 
 pub use assemble::{Garment, LabelledEdge, PanelGroup};
 pub use built_in::{BUILT_IN, BuiltIn};
@@ -43,3 +44,4 @@ pub use layout::Layout;
 pub use mesh::{EDGE_LENGTHS, MAX_VERTICES, MeshError, PanelMesh, PatternMesh, Quality, Seam};
 pub use pattern::{Edge, EdgeRef, Panel, Pattern, Placement, Stitch};
 pub use read::{Limits, MAX_BYTES, MAX_EDGES, MAX_PANELS, Reading};
+pub use wrap::{Bend, Body, Limb};

@@ -120,16 +120,23 @@ fn panels_face_away_from_the_figure() {
 fn placed_panels_do_not_cut_each_other() {
     for built_in in BUILT_IN {
         let (_, garment) = garment(built_in.json, 0.05);
-        let corners = |index: u32| garment.triangles[index as usize].map(|vertex| garment.positions[vertex as usize]);
-        for (first, a) in garment.panels.iter().enumerate() {
-            for (_, b) in garment.panels.iter().enumerate().filter(|&(second, _)| second != first) {
-                for edge in a.triangles.clone().map(corners).flat_map(|[p, q, r]| [[p, q], [q, r], [r, p]]) {
-                    let cut = b.triangles.clone().map(corners).find(|&triangle| cuts(edge, triangle));
-                    assert_eq!(cut, None, "{}: {} cuts {}", built_in.name, a.name, b.name);
-                }
+        assert_eq!(panels_that_cut(&garment), [] as [(String, String); 0], "{}", built_in.name);
+    }
+}
+
+/// Pairs of panels of which an edge of the first runs through a triangle of the second.
+pub(crate) fn panels_that_cut(garment: &Garment) -> Vec<(String, String)> {
+    let corners = |index: u32| garment.triangles[index as usize].map(|vertex| garment.positions[vertex as usize]);
+    let mut found = Vec::new();
+    for (first, a) in garment.panels.iter().enumerate() {
+        for (_, b) in garment.panels.iter().enumerate().filter(|&(second, _)| second != first) {
+            let mut edges = a.triangles.clone().map(corners).flat_map(|[p, q, r]| [[p, q], [q, r], [r, p]]);
+            if edges.any(|edge| b.triangles.clone().map(corners).any(|triangle| cuts(edge, triangle))) {
+                found.push((a.name.clone(), b.name.clone()));
             }
         }
     }
+    found
 }
 
 /// Whether a line between two points goes through a triangle, or lies in its plane and touches it.
