@@ -2,15 +2,26 @@
 //!
 //! Into the folder go the picture of the flat pattern and the unsewn garment as OBJ.
 
-#![allow(clippy::print_stdout, reason = "a program for the terminal")]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
 
 use std::error::Error;
 use std::path::Path;
+use std::process::ExitCode;
 use std::time::Instant;
 
 use muslin_pattern::{Garment, Limits, Pattern};
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let file = arguments.next().ok_or("which pattern? flat PATTERN [EDGE_LENGTH [FOLDER]]")?;
     let edge_length = arguments.next().map_or(Ok(0.01), |length| length.parse())?;

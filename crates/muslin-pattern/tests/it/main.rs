@@ -4,6 +4,7 @@ mod bad_patterns;
 mod built_in;
 mod fuzz;
 mod mesh;
+mod read;
 mod svg;
 mod wrap;
 
