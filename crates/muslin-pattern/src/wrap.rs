@@ -52,7 +52,7 @@ pub struct Body<'a> {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limb {
-    /// `body`, `arm_left`, `leg_right`: a panel with the label `arm` goes around the nearest limb whose label begins so.
+    /// `body`, `arm_left`, `leg_right`: a panel with the label `arm` goes around the nearest limb whose label begins so, or `body`.
     pub label: String,
     /// The two ends of its axis, in m.
     pub axis: [[f64; 3]; 2],
@@ -117,23 +117,28 @@ impl Pattern {
     }
 }
 
-/// The limb that a panel belongs to by its label, and of several the nearest.
+/// The limb that a panel goes around: of those with its label, and the body, the one whose axis, as a line without ends, is the nearest.
+///
+/// A skirt has the label of the legs and goes around both, which is around the body.
 fn nearest_limb(panel: &Panel, positions: &[Vec3], limbs: &[Limb]) -> Option<usize> {
     let label = panel.label.as_deref().unwrap_or(BODY);
-    let has_label =
-        |limb: &Limb| limb.label.strip_prefix(label).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'));
+    let is_meant = |limb: &Limb| {
+        let has_label =
+            |label: &str| limb.label.strip_prefix(label).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'));
+        has_label(label) || has_label(BODY)
+    };
     let count = positions.len().max(1) as f64;
     let center = [0, 1, 2].map(|k| positions.iter().map(|position| position[k]).sum::<f64>() / count);
     let distance = |limb: &Limb| {
         let [a, b] = limb.axis;
         let along = sub(b, a);
-        let t = (dot(sub(center, a), along) / dot(along, along).max(1e-12)).clamp(0.0, 1.0);
+        let t = dot(sub(center, a), along) / dot(along, along).max(1e-12);
         let off = sub(center, [0, 1, 2].map(|k| a[k] + t * along[k]));
         dot(off, off)
     };
     let order = |&a: &usize, &b: &usize| distance(&limbs[a]).total_cmp(&distance(&limbs[b]));
-    let labelled = (0..limbs.len()).filter(|&limb| has_label(&limbs[limb])).min_by(order);
-    labelled.or_else(|| (0..limbs.len()).min_by(order))
+    let meant = (0..limbs.len()).filter(|&limb| is_meant(&limbs[limb])).min_by(order);
+    meant.or_else(|| (0..limbs.len()).min_by(order))
 }
 
 /// The axes in which a panel is curved: across, along the limb, and outwards.

@@ -2,6 +2,7 @@
 
 use muslin_pattern::{BUILT_IN, Bend, Body, Garment, Limb, Pattern};
 
+use super::SQUARES;
 use super::built_in::panels_that_cut;
 
 type Vec3 = [f64; 3];
@@ -165,6 +166,19 @@ fn a_panel_in_the_body_is_pushed_out() {
         for (limb, radius) in figure() {
             assert!(distance_to_axis(garment.positions[vertex as usize], limb.axis) > radius + 0.009, "{}", limb.label);
         }
+    }
+}
+
+/// Generators give the panels of a skirt the label of the legs.
+#[test]
+fn a_skirt_goes_around_both_legs() {
+    let skirt = SQUARES.replace("[0, 100, ", "[0, 40, ").replace("\"body\"", "\"leg\"");
+    let (_, _, garment, bends) = wrapped(&skirt, 0.02);
+    assert!(bends.iter().all(|bend| bend.curvature > 1.0), "{bends:?}");
+    for group in &garment.panels {
+        let across = group.vertices.clone().map(|vertex| garment.positions[vertex as usize][0]);
+        let (low, high) = across.fold((0.0_f64, 0.0_f64), |(low, high), x| (low.min(x), high.max(x)));
+        assert!((low + high).abs() < 1e-9, "{} is from {low} to {high}", group.name);
     }
 }
 
