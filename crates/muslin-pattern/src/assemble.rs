@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::curve::Point;
-use crate::mesh::{PatternMesh, Seam};
+use crate::mesh::{PatternMesh, Seam, merge};
 use crate::pattern::Pattern;
 
 /// One cloth of all panels, not yet sewn.
@@ -118,20 +118,8 @@ impl Garment {
     ///
     /// Corners that several seams share meet through all of them.
     pub fn merged(&self) -> Vec<u32> {
-        let mut lowest: Vec<u32> = (0..self.positions.len() as u32).collect();
-        fn root(lowest: &mut [u32], mut vertex: u32) -> u32 {
-            while lowest[vertex as usize] != vertex {
-                lowest[vertex as usize] = lowest[lowest[vertex as usize] as usize];
-                vertex = lowest[vertex as usize];
-            }
-            vertex
-        }
-        for seam in &self.seams {
-            for (&a, &b) in seam.chains[0].iter().zip(&seam.chains[1]) {
-                let (a, b) = (root(&mut lowest, a), root(&mut lowest, b));
-                lowest[a.max(b) as usize] = a.min(b);
-            }
-        }
-        (0..lowest.len() as u32).map(|vertex| root(&mut lowest, vertex)).collect()
+        let pairs =
+            self.seams.iter().flat_map(|seam| seam.chains[0].iter().copied().zip(seam.chains[1].iter().copied()));
+        merge(self.positions.len(), pairs)
     }
 }

@@ -3,8 +3,8 @@
 use crate::curve::Point;
 use crate::pattern::Pattern;
 
-/// Free cloth between panels, in m: room for notches.
-const GAP: f64 = 0.06;
+/// Free cloth between panels, in m: room for notches and names.
+pub(crate) const GAP: f64 = 0.06;
 
 /// Where panels lie on a table.
 ///

@@ -6,6 +6,7 @@
 use std::fmt::Write;
 
 use crate::curve::{Curve, Point, distance, sub};
+use crate::layout::GAP;
 use crate::pattern::{EdgeRef, Panel, Pattern};
 
 /// Around everything, in m.
@@ -14,6 +15,8 @@ const MARGIN: f64 = 0.05;
 const SCALE: f64 = 0.05;
 /// Panels lower than this have no room for a name beside the number of a seam, in m.
 const LOW: f64 = 0.08;
+/// Letters lower than this are not read on a table, in m.
+const SMALL: f64 = 0.008;
 /// Letters are about as wide as this times their height.
 const LETTER: f64 = 0.56;
 
@@ -119,17 +122,18 @@ fn draw_name(svg: &mut String, panel: &Panel, drawn: &Drawn) {
     let (outline, _) = panel.outline();
     let [low, high] = panel.bounds();
     let letters = panel.name.chars().count().max(1) as f64;
-    if high[1] - low[1] < LOW {
-        // A strip has room for the numbers of its seams only.
-        let above = [0.5 * (low[0] + high[0]), high[1] + 0.014];
-        draw_text(svg, drawn.at(above), 0.016, "#3a3a3a", &panel.name, "");
-        let x = low[0] + 0.2 * (high[0] - low[0]).min(0.2);
-        let inset = 0.2 * (high[1] - low[1]);
-        draw_grain(svg, drawn.at([x, low[1] + inset]), drawn.at([x, high[1] - inset]));
+    let (place, span) = widest(&outline, low[1], high[1]);
+    let size = (0.6 * span / (LETTER * letters)).min(0.03);
+    if high[1] - low[1] < LOW || size < SMALL {
+        // A small panel has room for the numbers of its seams only; the gap to the next one has room for the name.
+        let size = (0.9 * (high[0] - low[0] + GAP) / (LETTER * letters)).min(0.016);
+        draw_text(svg, drawn.at([0.5 * (low[0] + high[0]), high[1] + 0.014]), size, "#3a3a3a", &panel.name, "");
+        let x = if span > 2.0 * LOW { low[0] + 0.04 } else { place[0] - 0.22 * span };
+        let [bottom, top] = chord(&outline, [x, place[1]], 0).unwrap_or([place[1]; 2]);
+        let inset = 0.2 * (top - bottom);
+        draw_grain(svg, drawn.at([x, bottom + inset]), drawn.at([x, top - inset]));
         return;
     }
-    let (place, span) = widest(&outline, low[1], high[1]);
-    let size = (0.6 * span / (LETTER * letters)).clamp(0.006, 0.03);
     draw_text(svg, drawn.at(place), size, "#3a3a3a", &panel.name, "");
     let beside = [place[0] - 0.5 * size * LETTER * letters - 0.02, place[1]];
     let has_room = place[0] - 0.5 * span + 0.04 < beside[0];

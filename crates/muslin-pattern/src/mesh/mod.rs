@@ -4,11 +4,14 @@
 //! A gathered edge is thus divided as often as the longer one that it gathers, more finely.
 
 mod boxes;
+mod collapse;
 mod delaunay;
 mod fill;
 mod size;
 
 use thiserror::Error;
+
+pub(crate) use collapse::merge;
 
 use crate::curve::{Point, cross, distance, dot, sub};
 use crate::outline;
@@ -54,6 +57,16 @@ pub enum MeshError {
         panel: String,
         /// The numbers of its edges in the file.
         edges: [usize; 2],
+        /// What was asked for, in m.
+        edge_length: f64,
+    },
+    /// A panel so narrow that sewing joins corners of its triangles.
+    #[error(
+        "panel {panel:?}: with an edge length of {edge_length} m its seams join two corners of a triangle; take a shorter one, or correct the stitches"
+    )]
+    Collapses {
+        /// The name of the panel.
+        panel: String,
         /// What was asked for, in m.
         edge_length: f64,
     },
@@ -198,8 +211,10 @@ impl Pattern {
             return Err(MeshError::TooManyVertices { edge_length, count });
         }
         let meshes = self.panels.iter().zip(&parts).map(|(panel, parts)| mesh_panel(panel, parts, edge_length));
-        let panels: Vec<PanelMesh> = meshes.collect::<Result<_, _>>()?;
+        let mut panels: Vec<PanelMesh> = meshes.collect::<Result<_, _>>()?;
         let seams = self.seams(&panels);
+        let collapses = |panel: usize| MeshError::Collapses { panel: self.panels[panel].name.clone(), edge_length };
+        collapse::open(&mut panels, &seams).map_err(collapses)?;
         Ok(PatternMesh { panels, seams })
     }
 

@@ -175,6 +175,28 @@ fn a_dart_meets_in_its_tip() {
     assert_eq!(garment.merged()[first[0] as usize], garment.merged()[second[0] as usize]);
 }
 
+/// A cone of a twelfth of a circle: its tip has one triangle, which sewing would collapse.
+#[test]
+fn a_cone_does_not_collapse_in_its_tip() {
+    let arc = json!({ "type": "circle", "params": [20, 0, 1] });
+    let edges = json!([{ "endpoints": [0, 1] }, { "endpoints": [1, 2], "curvature": arc }, { "endpoints": [2, 0] }]);
+    let vertices = json!([[0, 0], [20, 0], [20.0 * 0.75f64.sqrt(), 10]]);
+    let stitch = json!([[{ "panel": "panel", "edge": 0 }, { "panel": "panel", "edge": 2 }]]);
+    let pattern = one_panel(vertices, edges, stitch);
+    for edge_length in [0.005, 0.01, 0.02] {
+        let mesh = pattern.mesh(edge_length).unwrap();
+        check_panel(&pattern.panels()[0], &mesh.panels[0]);
+        let garment = pattern.assemble(&mesh);
+        let merged = garment.merged();
+        for triangle in &garment.triangles {
+            let [a, b, c] = triangle.map(|vertex| merged[vertex as usize]);
+            assert!(a != b && b != c && c != a, "{triangle:?} collapses at {edge_length} m");
+        }
+    }
+    let error = pattern.mesh(0.5).unwrap_err();
+    assert!(matches!(error, MeshError::Collapses { .. }), "one triangle, two sides of which are sewn: {error}");
+}
+
 #[test]
 fn a_panel_that_runs_clockwise_faces_the_other_way() {
     let clockwise =
