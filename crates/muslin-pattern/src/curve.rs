@@ -208,7 +208,7 @@ impl Curve {
     pub(crate) fn flat(&self) -> Vec<Point> {
         let parts = match self {
             Self::Line(_) => 1,
-            // 8 pieces for each quarter turn: a chord is off by 1/200 of the radius × (π/16)²/… < 0.5 %.
+            // 8 pieces for each quarter turn: a chord is off by 1 − cos(π/32), half a percent of the radius.
             _ => (self.turning() / FRAC_PI_2 * 8.0).ceil().clamp(4.0, 64.0) as usize,
         };
         (0..=parts).map(|part| self.point(part as f64 / parts as f64)).collect()
