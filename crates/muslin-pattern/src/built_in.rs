@@ -40,7 +40,7 @@ pub const BUILT_IN: &[BuiltIn] = &[
     },
     BuiltIn {
         name: "trousers",
-        summary: "four panels with darts at the back and a waistband; 82 cm around the waist, 106 cm around the hips",
+        summary: "four panels with darts at the back and a waistband; 82 cm around the waist",
         json: include_str!("../patterns/trousers.json"),
     },
 ];
