@@ -3,6 +3,8 @@
 //! A panel is rolled, not stretched: its plane goes onto a cylinder that touches it along a line parallel to the limb, so that every way along the cloth
 //! keeps its length. Seen along that line, with t across the panel from the limb's axis, m outwards, and the plane at m = 0:
 //!
+//! A panel of an arm or a leg is first turned about where the limb begins, until it is parallel to it.
+//!
 //! ```text
 //!     m
 //!     │ ________ δ: pushed out        t′ = ρ sin(t/ρ)
@@ -63,7 +65,7 @@ pub struct Limb {
 /// ```
 /// use muslin_pattern::Bend;
 ///
-/// let flat = Bend { curvature: 0.0, pushed: 0.0 };
+/// let flat = Bend { curvature: 0.0, pushed: 0.0, turned: 0.0 };
 /// assert_eq!(flat, Bend::default());
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -72,8 +74,14 @@ pub struct Bend {
     pub curvature: f64,
     /// How far it was moved outwards, in m.
     pub pushed: f64,
+    /// The angle between the axis of its limb and its plane, by which it was turned to follow the limb, in rad.
+    pub turned: f64,
 }
 
+/// How many clearances a panel is moved farther out, for the sake of a curve.
+const STEPS: u32 = 3;
+/// From this radius on a panel is flat, in m.
+const FLAT: f64 = 100.0;
 /// The label of panels that have none.
 const BODY: &str = "body";
 /// Panels across a limb are not curved: beyond this cosine of the angle between axis and normal.
@@ -93,7 +101,7 @@ impl Pattern {
         // Sleeves and legs come first, and what goes around the body goes around them.
         let mut order: Vec<usize> = (0..self.panels.len()).collect();
         order.sort_by_key(|&index| self.panels[index].label.as_deref().unwrap_or(BODY) == BODY);
-        let mut wrapped: Vec<(usize, usize)> = Vec::new();
+        let mut wrapped: Vec<usize> = Vec::new();
         for index in order {
             let group = &garment.panels[index];
             let (vertices, panel) = (group.vertices.start as usize..group.vertices.end as usize, &self.panels[index]);
@@ -101,7 +109,8 @@ impl Pattern {
             let Some(limb) = nearest_limb(panel, positions, body.limbs) else { continue };
             let frame = Frame::new(panel, &body.limbs[limb], positions);
             let mut obstacles = frame.obstacles(body.positions, body.triangles, clearance);
-            for &(other, _) in wrapped.iter().filter(|&&(_, other)| other != limb) {
+            // Panels with one label stand beside each other, as those of two legs.
+            for &other in wrapped.iter().filter(|&&other| self.panels[other].label != panel.label) {
                 let triangles = &garment.panels[other].triangles;
                 let triangles = &garment.triangles[triangles.start as usize..triangles.end as usize];
                 let found = frame.obstacles(&garment.positions, triangles, clearance);
@@ -111,7 +120,7 @@ impl Pattern {
             let bend = frame.bend(&obstacles, clearance);
             garment.positions[vertices].iter_mut().for_each(|position| *position = frame.apply(*position, bend));
             bends[index] = bend;
-            wrapped.push((index, limb));
+            wrapped.push(index);
         }
         bends
     }
@@ -141,11 +150,32 @@ fn nearest_limb(panel: &Panel, positions: &[Vec3], limbs: &[Limb]) -> Option<usi
     meant.or_else(|| (0..limbs.len()).min_by(order))
 }
 
-/// The axes in which a panel is curved: across, along the limb, and outwards.
-struct Frame {
+/// An origin with three axes: across a panel, along its limb, and outwards.
+#[derive(Clone, Copy)]
+struct Axes {
     origin: Vec3,
     axes: [Vec3; 3],
-    /// How far the axis of the limb is behind the plane at the least; not above 0 where it meets the panel.
+}
+
+impl Axes {
+    fn local(&self, position: Vec3) -> Vec3 {
+        self.axes.map(|axis| dot(sub(position, self.origin), axis))
+    }
+
+    fn point(&self, [t, y, m]: Vec3) -> Vec3 {
+        let [across, along, out] = self.axes;
+        [0, 1, 2].map(|k| self.origin[k] + t * across[k] + y * along[k] + m * out[k])
+    }
+}
+
+/// Where a panel lies, and where it is curved.
+struct Frame {
+    /// The plane of the panel, with the axis of the limb at t = 0.
+    flat: Axes,
+    /// The same, parallel to the limb.
+    turned: Axes,
+    angle: f64,
+    /// How far the axis of the limb is behind the turned plane at the least; not above 0 where it meets the panel.
     depth: f64,
     /// The box around the panel: across and along.
     low: [f64; 2],
@@ -158,73 +188,68 @@ impl Frame {
         let direction = sub(to, from);
         let direction = direction.map(|x| x / dot(direction, direction).sqrt().max(1e-12));
         let mut normal = panel.placement.normal();
-        let out = dot(direction, normal);
-        let along = [0, 1, 2].map(|k| direction[k] - out * normal[k]);
-        let length = dot(along, along).sqrt();
-        let along = along.map(|x| x / length.max(1e-12));
         // Outwards is away from the limb, wherever the panel faces.
         let middle = [0, 1, 2].map(|k| 0.5 * (from[k] + to[k]));
         let point = positions.first().copied().unwrap_or(panel.placement.translation);
         if dot(sub(point, middle), normal) < 0.0 {
             normal = normal.map(|x| -x);
         }
+        let out = dot(direction, normal);
+        let along = [0, 1, 2].map(|k| direction[k] - out * normal[k]);
+        let length = dot(along, along).sqrt().max(1e-12);
+        let along = along.map(|x| x / length);
         let across = cross(along, normal);
-        // The axis is at t = 0, and the plane at m = 0.
         let height = dot(sub(point, middle), normal);
-        let origin = [0, 1, 2].map(|k| middle[k] + height * normal[k]);
-        let mut frame = Self {
-            origin,
-            axes: [across, along, normal],
-            depth: 0.0,
-            low: [f64::INFINITY; 2],
-            high: [f64::NEG_INFINITY; 2],
-        };
+        let flat = Axes { origin: [0, 1, 2].map(|k| middle[k] + height * normal[k]), axes: [across, along, normal] };
+        let (mut low, mut high) = ([f64::INFINITY; 2], [f64::NEG_INFINITY; 2]);
         for &position in positions {
-            let [t, y, _] = frame.local(position);
-            frame.low = [frame.low[0].min(t), frame.low[1].min(y)];
-            frame.high = [frame.high[0].max(t), frame.high[1].max(y)];
+            let [t, y, _] = flat.local(position);
+            low = [low[0].min(t), low[1].min(y)];
+            high = [high[0].max(t), high[1].max(y)];
         }
-        // The axis rises towards the plane where it is not parallel to it.
-        let slope = dot(direction, normal) / length.max(1e-12);
-        let is_across = out.abs() > ACROSS;
-        frame.depth = if is_across {
-            0.0
-        } else {
-            [frame.low[1], frame.high[1]].iter().map(|y| height - slope * y).fold(f64::INFINITY, f64::min)
-        };
+        let mut frame = Self { flat, turned: flat, angle: 0.0, depth: 0.0, low, high };
+        if out.abs() > ACROSS {
+            return frame;
+        }
+        if limb.label == BODY {
+            // The axis rises towards the plane where it is not parallel to it.
+            frame.depth = [low[1], high[1]].iter().map(|y| height - out / length * y).fold(f64::INFINITY, f64::min);
+            return frame;
+        }
+        // A sleeve follows its arm: it is turned about where the limb begins.
+        let [_, y, m] = flat.local(from);
+        if m < 0.0 {
+            let pivot = flat.point([0.0, y, 0.0]);
+            let origin = [0, 1, 2].map(|k| pivot[k] - y * direction[k]);
+            frame.turned = Axes { origin, axes: [across, direction, cross(across, direction)] };
+            frame.angle = libm::asin(out);
+            frame.depth = -frame.turned.local(from)[2];
+        }
         frame
-    }
-
-    fn local(&self, position: Vec3) -> Vec3 {
-        self.axes.map(|axis| dot(sub(position, self.origin), axis))
     }
 
     fn bend(&self, points: &[Vec3], clearance: f64) -> Bend {
         if self.depth <= 0.0 {
             return Bend::default();
         }
-        let pushed = points.iter().map(|[_, _, m]| m + clearance).fold(0.0, f64::max);
-        // Rounding must not lift a point over the plane, where it would ask for nothing.
-        let below = |m: f64| (pushed - clearance - m).max(0.0);
-        let mut radius = 0.0_f64;
-        for &[t, _, m] in points {
-            let q = below(m);
-            if q == 0.0 && t == 0.0 {
-                continue; // where the cylinder touches the plane
-            }
-            radius = radius.max((q * q + t * t) / (2.0 * q) + clearance);
-        }
+        let least = points.iter().map(|[_, _, m]| m + clearance).fold(0.0, f64::max);
         let half_width = self.low[0].abs().max(self.high[0].abs());
-        match smallest_radius(half_width, self.depth + pushed - clearance) {
-            Some(smallest) if radius.is_finite() => Bend { curvature: 1.0 / radius.max(smallest), pushed },
-            _ => Bend { curvature: 0.0, pushed },
-        }
+        // A point that touches the plane beside the axis would keep it flat: a little farther out it curves.
+        let tried = (0..=STEPS).map(|step| {
+            let pushed = least + f64::from(step) * clearance.max(0.001);
+            let smallest = smallest_radius(half_width, self.depth + pushed - clearance).unwrap_or(f64::INFINITY);
+            (pushed, clear_radius(points, pushed, clearance).max(smallest))
+        });
+        let tried: Vec<(f64, f64)> = tried.collect();
+        let (pushed, radius) = tried.iter().copied().find(|&(_, radius)| radius < 2.0 * half_width).unwrap_or(tried[0]);
+        let curvature = if radius < FLAT { 1.0 / radius } else { 0.0 };
+        Bend { curvature, pushed, turned: self.angle }
     }
 
     /// Points of a surface that the panel may meet: the corners of what its triangles have in the box around the panel, on
     /// the panel's side of the axis.
     fn obstacles(&self, positions: &[Vec3], triangles: &[[u32; 3]], clearance: f64) -> Vec<Vec3> {
-        let local: Vec<Vec3> = positions.iter().map(|&position| self.local(position)).collect();
+        let local: Vec<Vec3> = positions.iter().map(|&position| self.turned.local(position)).collect();
         let mut found = Vec::new();
         for triangle in triangles {
             let Some(corners) = corners(&local, triangle) else { continue };
@@ -239,7 +264,7 @@ impl Frame {
     }
 
     fn apply(&self, position: Vec3, bend: Bend) -> Vec3 {
-        let [t, y, _] = self.local(position);
+        let [t, y, _] = self.flat.local(position);
         // In terms that do not lose digits where it is nearly flat.
         let (sin, half_sin) = (libm::sin(t * bend.curvature), libm::sin(0.5 * t * bend.curvature));
         let (t, m) = if bend.curvature > 0.0 {
@@ -247,9 +272,18 @@ impl Frame {
         } else {
             (t, bend.pushed)
         };
-        let [across, along, out] = self.axes;
-        [0, 1, 2].map(|k| self.origin[k] + t * across[k] + y * along[k] + m * out[k])
+        self.turned.point([t, y, m])
     }
+}
+
+/// The smallest radius of a cylinder that has all points inside of it, with the clearance, when its panel is pushed so far.
+fn clear_radius(points: &[Vec3], pushed: f64, clearance: f64) -> f64 {
+    points.iter().fold(0.0_f64, |radius, &[t, _, m]| {
+        // Rounding must not lift a point over the plane, where it would ask for nothing.
+        let q = (pushed - clearance - m).max(0.0);
+        let touches = q == 0.0 && t == 0.0; // where every cylinder touches the plane
+        if touches { radius } else { radius.max((q * q + t * t) / (2.0 * q) + clearance) }
+    })
 }
 
 /// The smallest radius at which a half width, rolled, comes no deeper than `depth` and goes round a quarter at most; nothing where it would have to be

@@ -1,6 +1,6 @@
 //! Panels curved around a figure of capsules.
 
-use muslin_pattern::{BUILT_IN, Bend, Body, Garment, Limb, Pattern};
+use muslin_pattern::{BUILT_IN, Bend, Body, Garment, Limb, PanelGroup, Pattern};
 
 use super::SQUARES;
 use super::built_in::panels_that_cut;
@@ -74,13 +74,17 @@ fn capsule(limb: &Limb, radius: f64, positions: &mut Vec<Vec3>, triangles: &mut 
 }
 
 fn wrapped(json: &str, edge_length: f64) -> (Pattern, Garment, Garment, Vec<Bend>) {
+    wrapped_on(&figure(), json, edge_length)
+}
+
+fn wrapped_on(figure: &[(Limb, f64)], json: &str, edge_length: f64) -> (Pattern, Garment, Garment, Vec<Bend>) {
     let pattern = Pattern::from_json(json, &Default::default()).expect("it can be read").pattern;
     let flat = pattern.assemble(&pattern.mesh(edge_length).expect("it can be meshed"));
     let (mut positions, mut triangles) = (Vec::new(), Vec::new());
-    for (limb, radius) in figure() {
-        capsule(&limb, radius, &mut positions, &mut triangles);
+    for (limb, radius) in figure {
+        capsule(limb, *radius, &mut positions, &mut triangles);
     }
-    let limbs: Vec<Limb> = figure().into_iter().map(|(limb, _)| limb).filter(|limb| limb.label != "neck").collect();
+    let limbs: Vec<Limb> = figure.iter().map(|(limb, _)| limb.clone()).filter(|limb| limb.label != "neck").collect();
     let body = Body { positions: &positions, triangles: &triangles, limbs: &limbs };
     let mut garment = flat.clone();
     let bends = pattern.wrap(&mut garment, &body, 0.01);
@@ -160,8 +164,8 @@ fn a_panel_in_the_body_is_pushed_out() {
     assert_ne!(inside, skirt.json, "the panel is not where the test thinks");
     let (pattern, _, garment, bends) = wrapped(&inside, 0.02);
     let index = pattern.panels().iter().position(|panel| panel.name() == "front_left").unwrap();
-    // The capsule of the torso reaches 0.13 m to the front, and 1 cm is asked for.
-    assert!((bends[index].pushed - 0.11).abs() < 0.005, "{:?}", bends[index]);
+    // The capsule of the torso reaches 0.13 m to the front, and 1 cm is asked for; up to 3 cm more let it curve.
+    assert!((0.108..0.142).contains(&bends[index].pushed), "{:?}", bends[index]);
     for vertex in garment.panels[index].vertices.clone() {
         for (limb, radius) in figure() {
             assert!(distance_to_axis(garment.positions[vertex as usize], limb.axis) > radius + 0.009, "{}", limb.label);
@@ -180,6 +184,31 @@ fn a_skirt_goes_around_both_legs() {
         let (low, high) = across.fold((0.0_f64, 0.0_f64), |(low, high), x| (low.min(x), high.max(x)));
         assert!((low + high).abs() < 1e-9, "{} is from {low} to {high}", group.name);
     }
+}
+
+#[test]
+fn sleeves_follow_arms_that_point_forwards() {
+    let mut figure = figure();
+    for (limb, _) in figure.iter_mut().filter(|(limb, _)| limb.label.starts_with("arm")) {
+        limb.axis[1][2] = 0.2;
+    }
+    let shirt = BUILT_IN.iter().find(|built_in| built_in.name == "shirt").unwrap();
+    let (pattern, flat, garment, bends) = wrapped_on(&figure, shirt.json, 0.02);
+    let inside = |garment: &Garment, group: &PanelGroup| {
+        let is_inside = |vertex: &u32| {
+            let position = garment.positions[*vertex as usize];
+            figure.iter().any(|(limb, radius)| distance_to_axis(position, limb.axis) < radius + 0.009)
+        };
+        group.vertices.clone().filter(is_inside).count()
+    };
+    assert!(flat.panels.iter().any(|group| inside(&flat, group) > 0), "the arms are where the sleeves are");
+    for (panel, (group, bend)) in pattern.panels().iter().zip(garment.panels.iter().zip(&bends)) {
+        assert_eq!(inside(&garment, group), 0, "{} {bend:?}", panel.name());
+        // The arm rises by 0.2 m over its length of 0.61 m.
+        let turned = if panel.label() == Some("arm") { 19.2 } else { 0.0 };
+        assert!((bend.turned.to_degrees().abs() - turned).abs() < 0.1, "{} {bend:?}", panel.name());
+    }
+    assert_eq!(panels_that_cut(&garment), [] as [(String, String); 0]);
 }
 
 #[test]
