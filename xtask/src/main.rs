@@ -6,6 +6,7 @@ mod bless;
 mod gallery;
 mod page;
 mod peers;
+mod python;
 mod readers;
 mod referee;
 mod shell;
@@ -37,7 +38,7 @@ struct Command {
 const COMMANDS: &[Command] = &[
     Command {
         name: "test",
-        arguments: "[--only fmt,tidy,clippy,unit,docs,readers,referee,page]",
+        arguments: "[--only fmt,tidy,clippy,unit,docs,readers,referee,python,page]",
         summary: "runs everything that must pass before a change goes in, or only the named stages",
         run: test::run,
     },

@@ -48,7 +48,7 @@ pub(crate) fn run() -> Result<Option<String>, Failure> {
 /// The Python of the environment of this name, in which the requirements are installed; made or brought up to date if need be.
 pub(crate) fn environment(name: &str, requirements: &Path) -> Result<PathBuf, Failure> {
     let folder = target().join(name);
-    let python = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
+    let python = python_of(&folder);
     let stamp = folder.join("requirements.stamp");
     let wanted = fs::read_to_string(requirements).map_err(on(requirements))?;
     // An environment stops working when the Python that made it is upgraded or removed.
@@ -65,7 +65,13 @@ pub(crate) fn environment(name: &str, requirements: &Path) -> Result<PathBuf, Fa
     Ok(python)
 }
 
-fn make_environment(folder: &Path) -> Result<(), Failure> {
+/// The Python of an environment.
+pub(crate) fn python_of(folder: &Path) -> PathBuf {
+    folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" })
+}
+
+/// Makes an environment, in the place of an earlier one.
+pub(crate) fn make_environment(folder: &Path) -> Result<(), Failure> {
     let candidates = ["python3", "python"];
     let Some(python) = candidates.into_iter().find(|name| succeeds(program(name).arg("--version"))) else {
         return Err(Failure::Failed(

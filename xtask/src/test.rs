@@ -4,7 +4,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use crate::shell::{cargo, run as run_program};
-use crate::{Failure, page, readers, referee, tidy};
+use crate::{Failure, page, python, readers, referee, tidy};
 
 /// What a stage had to skip, if anything, or why it failed.
 type Outcome = Result<Option<String>, Failure>;
@@ -44,6 +44,11 @@ const STAGES: &[Stage] = &[
     },
     Stage { name: "readers", heading: "results, read back by other people's software", run: readers::run },
     Stage { name: "referee", heading: "cloth through cloth, judged by other people's software", run: referee::run },
+    Stage {
+        name: "python",
+        heading: "the Python package, built, installed and used as a stranger would",
+        run: python::run,
+    },
     Stage { name: "page", heading: "the page, built from its sources and tried in a browser", run: page::test },
 ];
 
@@ -117,7 +122,10 @@ mod tests {
 
     #[test]
     fn without_arguments_all_stages_run() {
-        assert_eq!(names(&[]).expect("all"), ["fmt", "tidy", "clippy", "unit", "docs", "readers", "referee", "page"]);
+        assert_eq!(
+            names(&[]).expect("all"),
+            ["fmt", "tidy", "clippy", "unit", "docs", "readers", "referee", "python", "page"]
+        );
     }
 
     #[test]

@@ -8,12 +8,16 @@ use muslin::scene::{MAX_FRAMES, Override};
 use muslin_io::FORMATS;
 
 use crate::bench::Subject as ContactScene;
+use crate::sweep::vary::Vary;
 
 /// The usual limit of a frame, in s: who waits longer than an hour for one says so.
-const FRAME_LIMIT: &str = "3600";
+pub(crate) const FRAME_LIMIT: f64 = 3600.0;
 
 /// Most threads: beyond this no sweep of a cloth has work for one more.
 const MOST_THREADS: i64 = 256;
+
+/// Most samples of a sweep: their last positions are in one file.
+const MOST_SAMPLES: u64 = 100_000_000;
 
 /// Simulates cloth.
 ///
@@ -35,6 +39,12 @@ Example: muslin compare hanging --solvers pbd,xpbd,fine=xpbd:substeps=80:precisi
 Exit codes: 0 done, even if some of the solvers failed; 1 all of them or the reference failed, a file operation failed, \
 or it was interrupted; 2 wrong usage or a wrong scene.";
 
+const SWEEP_EXIT_CODES: &str = "\
+Example: muslin sweep drape --vary cloth.0.material.bend.stiffness=1e-6:1e-3:log --samples 100 --seed 1 --out out/bends
+
+Exit codes: 0 done, even if some of the samples failed; 1 all of them failed, a file operation failed, or it was interrupted; \
+2 wrong usage or a wrong scene.";
+
 const VIEW_EXIT_CODES: &str = "\
 Exit codes: 0 ended by Ctrl-C; 1 it cannot listen, or a file operation failed; 2 wrong usage or a wrong scene.";
 
@@ -48,6 +58,13 @@ pub(crate) enum Command {
     Scenes(ScenesArguments),
     /// Lists every stretch, bend, solver, collider and fabric with its parameters.
     Models(ModelsArguments),
+    /// Simulates a scene many times with other values, into a table.
+    ///
+    /// Writes samples.csv, with a row a sample (the values, the state's hash, the last frame's report, wall seconds, and
+    /// the error of one that failed), and final.npy, with the last positions. The rows do not depend on the number of
+    /// jobs; a sweep that was stopped goes on with --resume.
+    #[command(after_help = SWEEP_EXIT_CODES)]
+    Sweep(SweepArguments),
     /// Runs a scene through several solvers and settings, and shows what each costs and gets.
     ///
     /// Writes a table, compare.json with all time series, and compare.png: energy, strain and distance to a reference
@@ -87,6 +104,7 @@ impl Command {
             Self::Models(models) => models.json,
             Self::Bench(bench) => bench.json,
             Self::Compare(compare) => compare.json,
+            Self::Sweep(sweep) => sweep.json,
             Self::View(view) => view.json,
             Self::Scenes(_) => false,
         }
@@ -94,7 +112,7 @@ impl Command {
 }
 
 /// What changes a scene before it is used.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct SceneChanges {
     /// Replaces any key of the scene; may be given again: --set solver.substeps=40 --set cloth.0.scale=2.
     #[arg(long = "set", value_name = "PATH=VALUE", value_parser = Override::parse)]
@@ -117,7 +135,7 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS))]
     pub(crate) threads: Option<u16>,
     /// Ends the run if a frame takes longer than this; the frames before it are kept.
-    #[arg(long, value_name = "SECONDS", default_value = FRAME_LIMIT, value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value_t = FRAME_LIMIT, value_parser = seconds)]
     pub(crate) frame_limit: f64,
     /// Formats to write besides npy, which is always written.
     #[arg(
@@ -184,6 +202,40 @@ pub(crate) struct ModelsArguments {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct SweepArguments {
+    /// A scene file, or the name of a built-in scene.
+    pub(crate) scene: String,
+    /// A key of the scene, at random between two numbers, both included; may be given again. With :log the logarithms
+    /// are spread evenly. A key of whole numbers gets such.
+    #[arg(long, value_name = "KEY=LOW:HIGH[:log]", required = true, value_parser = Vary::parse)]
+    pub(crate) vary: Vec<Vary>,
+    /// How many times to simulate it.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MOST_SAMPLES))]
+    pub(crate) samples: u64,
+    /// What the values follow from: the same seed, the same values.
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    pub(crate) seed: u64,
+    #[command(flatten)]
+    pub(crate) changes: SceneChanges,
+    /// Folder for the results.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// Samples at a time, each on one thread [default: all cores]. The rows do not depend on it.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS))]
+    pub(crate) jobs: Option<u16>,
+    /// Continues the sweep in the folder behind its last row.
+    #[arg(long)]
+    pub(crate) resume: bool,
+    /// Says nothing but errors.
+    #[arg(long)]
+    pub(crate) quiet: bool,
+    /// Writes how many samples were done and failed to standard output as one JSON object, and errors to standard error
+    /// as another.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct CompareArguments {
     /// A scene file, or the name of a built-in scene.
     pub(crate) scene: String,
@@ -204,7 +256,7 @@ pub(crate) struct CompareArguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS))]
     pub(crate) threads: Option<u16>,
     /// Ends the run of a solver whose frame takes longer than this.
-    #[arg(long, value_name = "SECONDS", default_value = FRAME_LIMIT, value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value_t = FRAME_LIMIT, value_parser = seconds)]
     pub(crate) frame_limit: f64,
     /// Says nothing but errors.
     #[arg(long)]

@@ -22,6 +22,9 @@ pub(crate) enum Failure {
     /// What was asked for made sense, but could not be done: exit code 1.
     #[error("{0}")]
     Failed(String),
+    /// A step of the simulation could not be done: exit code 1.
+    #[error("{0}")]
+    Step(String),
     /// The scene is wrong, and the answer of the command has said so: exit code 2.
     #[error("the scene is wrong")]
     Told,
@@ -48,7 +51,7 @@ impl Failure {
     fn exit_code(&self) -> u8 {
         match self {
             Self::Usage(_) | Self::Scene(_) | Self::Told => 2,
-            Self::Failed(_) => 1,
+            Self::Failed(_) | Self::Step(_) => 1,
         }
     }
 
@@ -57,7 +60,7 @@ impl Failure {
             Self::Usage(_) => ("usage", None),
             Self::Scene(findings) => ("scene", Some(findings.to_json())),
             Self::Told => ("scene", None),
-            Self::Failed(_) => ("failed", None),
+            Self::Failed(_) | Self::Step(_) => ("failed", None),
         };
         json!({ "error": { "kind": kind, "exit_code": self.exit_code(), "message": self.to_string(), "findings": findings } })
     }

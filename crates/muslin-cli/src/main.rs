@@ -1,39 +1,7 @@
-//! The program `muslin`: what a person types, turned into calls of the library, and what it says, into words and files.
-//!
-//! ```text
-//! args ─→ commands ─→ session (run)      ─→ results in a folder
-//!            │           scene_file, mesh_files: the files a scene is made of
-//!            ├─────── compare               ─→ table, compare.json and pictures
-//!            ├─────── view                  ─→ a page in the browser, and simulations behind it
-//!            └─────── bench, models, scenes, check
-//! failure: every error, printed here and only here
-//! ```
-
-mod args;
-mod bench;
-mod clock;
-mod commands;
-mod compare;
-mod console;
-mod failure;
-mod findings;
-mod memory;
-mod scene_file;
-mod session;
-mod shell;
-mod table;
-mod view;
-mod words;
+//! The program `muslin`; all that it does is in the library beside it, which the Python package uses too.
 
 use std::process::ExitCode;
 
-use args::Arguments;
-use muslin_scenes::{builtin, mesh_files};
-
 fn main() -> ExitCode {
-    let command = Arguments::read();
-    match commands::execute(&command) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.report(command.wants_json()),
-    }
+    muslin_cli::main()
 }

@@ -1,5 +1,6 @@
 //! A scene as it is named on the command line: found, read, parsed and compiled, with everything that is wrong in it.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::mem;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ use crate::memory;
 use crate::mesh_files::{MeshFiles, read_file};
 
 /// The text of a scene, and where it is from.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct SceneFile {
     /// What it is called in messages.
     pub(crate) label: String,
@@ -24,6 +25,8 @@ pub(crate) struct SceneFile {
     pub(crate) path: Option<PathBuf>,
     /// Files that come with a built-in scene.
     pub(crate) files: &'static [(&'static str, &'static [u8])],
+    /// Files that a program has given, by the names that the scene has for them.
+    pub(crate) given: BTreeMap<String, Vec<u8>>,
 }
 
 /// A scene without errors.
@@ -58,10 +61,16 @@ impl SceneFile {
                 text: scene.text.to_owned(),
                 path: None,
                 files: scene.files,
+                given: BTreeMap::new(),
             }),
             None if looks_like_path || Path::new(name).is_file() => Self::read(name),
             None => Err(Failure::Usage(builtin::unknown(name, "neither a built-in scene nor a file"))),
         }
+    }
+
+    /// A scene that is in no file.
+    pub(crate) fn of_text(text: String, label: String) -> Self {
+        Self { label, text, path: None, files: &[], given: BTreeMap::new() }
     }
 
     fn read(name: &str) -> Result<Self, Failure> {
@@ -73,7 +82,7 @@ impl SceneFile {
             _ => cannot_read(&path, error).into(),
         })?;
         match String::from_utf8(bytes) {
-            Ok(text) => Ok(Self { label: name.to_owned(), text, path: Some(path), files: &[] }),
+            Ok(text) => Ok(Self { path: Some(path), ..Self::of_text(text, name.to_owned()) }),
             Err(error) => Err(not_text(name, error.as_bytes(), error.utf8_error().valid_up_to())),
         }
     }
@@ -85,7 +94,9 @@ impl SceneFile {
 
     /// The meshes that it names.
     pub(crate) fn mesh_files(&self) -> MeshFiles {
-        MeshFiles::new(self.folder(), self.files)
+        let mut meshes = MeshFiles::new(self.folder(), self.files);
+        self.given.iter().for_each(|(name, bytes)| meshes.put(name, bytes.clone()));
+        meshes
     }
 
     /// The scene with everything the command line changes in it.

@@ -6,6 +6,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::description::Path;
 use crate::math::Vec3;
 use crate::model::{Model, Pin, Pinned};
@@ -15,7 +17,7 @@ use crate::state::State;
 /// Faster than an arm moves without strain, in m/s.
 pub(crate) const MAX_SPEED: f64 = 5.0;
 
-/// A point that follows the pointer.
+/// A point that follows the pointer, and turns as it is told.
 #[derive(Clone, Copy, Debug)]
 struct Follower {
     /// Where it is, in m, from where it began.
@@ -24,10 +26,19 @@ struct Follower {
     target: Vec3<f64>,
     /// No faster than this, in m/s.
     speed: f64,
+    /// How far it has turned about the axis of its path, in degrees.
+    turn: f64,
+    /// How far it is to be turned at the end of the next frame.
+    target_turn: f64,
 }
 
 impl Follower {
-    const STILL: Self = Self { place: Vec3::ZERO, target: Vec3::ZERO, speed: MAX_SPEED };
+    const STILL: Self = Self { place: Vec3::ZERO, target: Vec3::ZERO, speed: MAX_SPEED, turn: 0.0, target_turn: 0.0 };
+
+    /// A point that is at `place` and is to be at `target` at the end of the next frame, however far that is.
+    fn led(place: Vec3<f64>, target: Vec3<f64>) -> Self {
+        Self { place, target, speed: f64::INFINITY, ..Self::STILL }
+    }
 
     /// Where it is after `dt` seconds.
     fn next(&self, dt: f64) -> Vec3<f64> {
@@ -37,7 +48,84 @@ impl Follower {
     }
 
     fn moves(&self) -> bool {
-        self.target != self.place
+        self.target != self.place || self.target_turn != self.turn
+    }
+
+    /// Its way in a frame, from `from` on; none at all where it does not go.
+    fn lead(&self, [time, dt]: [f64; 2], from: Vec3<f64>, goes: bool) -> Lead {
+        let (next, turn) = if goes { (self.next(dt), self.target_turn) } else { (self.place, self.turn) };
+        Lead { times: [time, time + dt], offsets: [from + self.place, from + next], turns: [self.turn, turn] }
+    }
+
+    fn led_to(&self) -> Destination {
+        Destination {
+            place: self.place.to_array(),
+            target: self.target.to_array(),
+            turns: [self.turn, self.target_turn],
+        }
+    }
+}
+
+/// What a program has done to a simulation and what lasts: vertices that it holds or has freed, colliders and pins that it leads. Beside the
+/// [`State`] it is all that a simulation of the same scene needs to go on with the same bits.
+///
+/// ```
+/// use muslin::{Cloth, Simulation};
+///
+/// let build = || Simulation::builder().cloth(Cloth::grid([1.0, 1.0], [2, 2])).build();
+/// let mut simulation = build()?;
+/// simulation.lead_vertices(0, &[(4, [0.0, 0.1, 0.0])])?;
+/// simulation.advance()?;
+/// let (state, interaction) = (simulation.state().clone(), simulation.interaction());
+/// let mut other = build()?;
+/// other.restore(state, 1)?;
+/// other.restore_interaction(&interaction)?;
+/// simulation.advance()?;
+/// other.advance()?;
+/// assert_eq!(other.state().hash(), simulation.state().hash());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Interaction {
+    /// Vertices of the state, with where each is led; without, it was freed.
+    held: Vec<(u32, Option<Destination>)>,
+    /// By their places among the colliders of the scene.
+    colliders: Vec<(usize, Destination)>,
+    /// By their places among the pins of the model.
+    pins: Vec<(usize, Destination)>,
+}
+
+/// Where something is and where it is to be, in m, and how far it is turned, in degrees.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct Destination {
+    place: [f64; 3],
+    target: [f64; 3],
+    turns: [f64; 2],
+}
+
+impl Destination {
+    fn follower(&self) -> Follower {
+        let [turn, target_turn] = self.turns;
+        Follower { turn, target_turn, ..Follower::led(self.place.into(), self.target.into()) }
+    }
+
+    fn is_finite(&self) -> bool {
+        self.place.iter().chain(&self.target).chain(&self.turns).all(|number| number.is_finite())
+    }
+}
+
+impl Interaction {
+    /// Whether nothing was done.
+    pub fn is_empty(&self) -> bool {
+        self.held.is_empty() && self.colliders.is_empty() && self.pins.is_empty()
+    }
+
+    /// Whether it is one of a model with so many colliders.
+    pub(crate) fn fits(&self, model: &Model, colliders: usize, scene_pins: usize) -> bool {
+        let is_sound = |led: &Destination| led.is_finite();
+        self.held.iter().all(|(v, led)| (*v as usize) < model.masses.len() && led.as_ref().is_none_or(is_sound))
+            && self.colliders.iter().all(|(i, led)| *i < colliders && is_sound(led))
+            && self.pins.iter().all(|(i, led)| *i < scene_pins && is_sound(led))
     }
 }
 
@@ -47,8 +135,8 @@ pub(crate) struct Grab {
     /// The pins of the scene, of which the model's are made anew whenever a grab takes or leaves a vertex.
     scene_pins: usize,
     scene_pinned: Vec<Pinned>,
-    /// Vertices that are held where they are, in m; `None` for one that the scene holds and a person has freed.
-    held: BTreeMap<u32, Option<Vec3<f64>>>,
+    /// Vertices that are held, in m, and led by a program; `None` for one that the scene holds and a person has freed.
+    held: BTreeMap<u32, Option<Follower>>,
     /// Grabbed vertices, with where each was taken, in m.
     grabbed: BTreeMap<u32, Vec3<f64>>,
     grip: Follower,
@@ -108,7 +196,7 @@ impl Grab {
                 pin.is_some_and(|pin| model.pins[pin].pose(state.time).is_some())
             };
             if self.held.get(&v).map_or_else(is_pinned, Option::is_some) {
-                self.held.insert(v, Some(place(v)));
+                self.held.insert(v, Some(Follower::led(place(v), place(v))));
             }
         }
         self.grabbed = vertices.iter().map(|&v| (v, place(v))).collect();
@@ -123,8 +211,58 @@ impl Grab {
 
     /// Holds a vertex at a place, or frees it.
     pub(crate) fn hold(&mut self, model: &mut Model, vertex: u32, place: Option<Vec3<f64>>) {
-        self.held.insert(vertex, place);
+        self.held.insert(vertex, place.map(|place| Follower::led(place, place)));
         self.pin(model);
+    }
+
+    /// Holds vertices and leads each to its target, where it is at the end of the next frame. Says whether any was not held before, which changes
+    /// the model.
+    pub(crate) fn lead_vertices(&mut self, model: &mut Model, state: &State, targets: &[(u32, Vec3<f64>)]) -> bool {
+        let mut is_new = false;
+        for &(vertex, target) in targets {
+            match self.held.get_mut(&vertex) {
+                Some(Some(held)) => held.target = target,
+                _ => {
+                    is_new = true;
+                    self.held.insert(vertex, Some(Follower::led(state.positions[vertex as usize], target)));
+                }
+            }
+        }
+        if is_new {
+            self.pin(model);
+        }
+        is_new
+    }
+
+    /// Frees vertices from whatever holds them.
+    pub(crate) fn free(&mut self, model: &mut Model, vertices: &[u32]) {
+        self.held.extend(vertices.iter().map(|&vertex| (vertex, None)));
+        self.pin(model);
+    }
+
+    /// What a program has done, without grabs.
+    pub(crate) fn record(&self) -> Interaction {
+        let leads = |followers: &BTreeMap<usize, Follower>| followers.iter().map(|(i, f)| (*i, f.led_to())).collect();
+        Interaction {
+            held: self.held.iter().map(|(v, held)| (*v, held.as_ref().map(Follower::led_to))).collect(),
+            colliders: leads(&self.shifts),
+            pins: leads(&self.led_pins),
+        }
+    }
+
+    /// Puts everything where a record has it; what was done before is undone.
+    pub(crate) fn replay(&mut self, model: &mut Model, record: &Interaction) {
+        self.clear(model);
+        let followers = |leads: &[(usize, Destination)]| leads.iter().map(|(i, led)| (*i, led.follower())).collect();
+        self.held = record.held.iter().map(|(v, led)| (*v, led.as_ref().map(Destination::follower))).collect();
+        self.shifts = followers(&record.colliders);
+        self.led_pins = followers(&record.pins);
+        self.pin(model);
+    }
+
+    /// Pins of the scene.
+    pub(crate) fn scene_pins(&self) -> usize {
+        self.scene_pins
     }
 
     /// Where a body is to be, in m, from where its path has it.
@@ -139,6 +277,11 @@ impl Grab {
         (follower.target, follower.speed) = (offset, f64::INFINITY);
     }
 
+    /// How far a body is to be turned at the end of the next frame, in degrees, about the axis of its path.
+    pub(crate) fn turn_collider(&mut self, body: usize, turn: f64) {
+        self.shifts.entry(body).or_insert(Follower::STILL).target_turn = turn;
+    }
+
     /// The same for a pin of the scene.
     pub(crate) fn lead_pin(&mut self, pin: usize, offset: Vec3<f64>) {
         let follower = self.led_pins.entry(pin).or_insert(Follower::STILL);
@@ -150,30 +293,36 @@ impl Grab {
         model.pins.truncate(self.scene_pins);
         let is_ours = |v: u32| self.held.contains_key(&v) || self.grabbed.contains_key(&v);
         model.pinned = self.scene_pinned.iter().copied().filter(|pinned| !is_ours(pinned.vertex)).collect();
-        let held = self.held.iter().filter_map(|(&v, place)| place.map(|place| (v, place)));
-        let held = held.filter(|(v, _)| !self.grabbed.contains_key(v));
+        let held = self.held_now().map(|(v, held)| (v, held.place));
         for (vertex, place) in held.chain(self.grabbed.iter().map(|(&v, &place)| (v, place))) {
             model.pinned.push(Pinned { vertex, pin: model.pins.len() as u32 });
             let mut motion = Motion::new(&Path::still(), Vec3::ZERO);
             let offset = place - model.initial_positions[vertex as usize];
-            motion.lead(Some(Lead { times: [0.0; 2], offsets: [offset; 2] }));
+            motion.lead(Some(Lead { times: [0.0; 2], offsets: [offset; 2], turns: [0.0; 2] }));
             model.pins.push(Pin { motion, until: None });
         }
         model.pinned.sort_unstable_by_key(|pinned| pinned.vertex);
     }
 
+    /// Vertices that are held and not grabbed, in the order of their pins.
+    fn held_now(&self) -> impl Iterator<Item = (u32, &Follower)> {
+        let held = self.held.iter().filter_map(|(&v, held)| held.as_ref().map(|held| (v, held)));
+        held.filter(|(v, _)| !self.grabbed.contains_key(v))
+    }
+
     /// Whether anything is to move in the next frame.
     pub(crate) fn moves(&self) -> bool {
         (!self.grabbed.is_empty() && self.grip.moves())
+            || self.held_now().any(|(_, held)| held.moves())
             || self.shifts.values().chain(self.led_pins.values()).any(Follower::moves)
     }
 
     /// Writes the way of a frame into the model: towards the targets, or none at all.
     pub(crate) fn lead(&self, model: &mut Model, time: f64, dt: f64, goes: bool) {
-        let lead = |follower: &Follower, from: Vec3<f64>| {
-            let next = if goes { follower.next(dt) } else { follower.place };
-            Some(Lead { times: [time, time + dt], offsets: [from + follower.place, from + next] })
-        };
+        let lead = |follower: &Follower, from: Vec3<f64>| Some(follower.lead([time, dt], from, goes));
+        for ((vertex, held), pin) in self.held_now().zip(&mut model.pins[self.scene_pins..]) {
+            pin.motion.lead(lead(held, -model.initial_positions[vertex as usize]));
+        }
         // The grabbed vertices have the last pins.
         let first = model.pins.len() - self.grabbed.len();
         for ((&vertex, &place), pin) in self.grabbed.iter().zip(&mut model.pins[first..]) {
@@ -198,11 +347,14 @@ impl Grab {
 
     /// The frame is done, as [`lead`](Self::lead) wrote it.
     pub(crate) fn arrive(&mut self, dt: f64, went: bool) {
-        for follower in self.shifts.values_mut().chain(self.led_pins.values_mut()).chain([&mut self.grip]) {
-            // A way that contact refused is tried again in the next frame: by then the pointer may be elsewhere.
-            if went {
-                follower.place = follower.next(dt);
-            }
+        // A way that contact refused is tried again in the next frame: by then the pointer may be elsewhere.
+        if !went {
+            return;
+        }
+        let held = self.held.values_mut().flatten();
+        for follower in self.shifts.values_mut().chain(self.led_pins.values_mut()).chain(held).chain([&mut self.grip]) {
+            follower.place = follower.next(dt);
+            follower.turn = follower.target_turn;
         }
     }
 

@@ -92,4 +92,5 @@ pub mod validate;
 
 pub use builder::{ClothBuilder, Collide, ColliderBuilder, Elements, MeshCollider, SimulationBuilder};
 pub use description::{Cloth, Contact, Ease, Path, Pin, Select, Wind};
+pub use interaction::Interaction;
 pub use simulation::{RestoreError, SetupError, Simulation};

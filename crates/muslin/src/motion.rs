@@ -31,16 +31,19 @@ pub(crate) struct Lead {
     pub times: [f64; 2],
     /// The displacement at the start and at the end, in m.
     pub offsets: [Vec3<f64>; 2],
+    /// The turn about the axis of the path at the start and at the end, in degrees.
+    pub turns: [f64; 2],
 }
 
 impl Lead {
-    fn at(&self, time: f64) -> Vec3<f64> {
-        let ([from, to], [start, end]) = (self.times, self.offsets);
+    /// Displacement, in m, and turn, in degrees.
+    fn at(&self, time: f64) -> (Vec3<f64>, f64) {
+        let ([from, to], [start, end], [turn, end_turn]) = (self.times, self.offsets, self.turns);
         match (time - from) / (to - from) {
-            part if part >= 1.0 => end,
-            part if part > 0.0 => start + (end - start) * part,
+            part if part >= 1.0 => (end, end_turn),
+            part if part > 0.0 => (start + (end - start) * part, turn + (end_turn - turn) * part),
             // Before the start; and where the motion takes no time, until it.
-            _ => start,
+            _ => (start, turn),
         }
     }
 }
@@ -163,7 +166,10 @@ impl Motion {
     fn placement(&self, time: f64) -> (Vec3<f64>, f64) {
         let (offset, turn) = self.at(time);
         match &self.lead {
-            Some(lead) => (offset + lead.at(time), turn),
+            Some(lead) => {
+                let (more, further) = lead.at(time);
+                (offset + more, turn + further)
+            }
             None => (offset, turn),
         }
     }
@@ -271,14 +277,25 @@ mod tests {
     fn a_lead_comes_on_top_of_the_path() {
         let mut motion = Motion::new(&path(Ease::Linear), Vec3::ZERO);
         let (start, end) = (Vec3::new(0.0, 0.0, 1.0), Vec3::new(0.0, 0.0, 3.0));
-        motion.lead(Some(Lead { times: [1.0, 2.0], offsets: [start, end] }));
+        motion.lead(Some(Lead { times: [1.0, 2.0], offsets: [start, end], turns: [0.0; 2] }));
         let point = Vec3::new(1.0, 0.0, 0.0);
         let place = |time| motion.pose(time).apply(point);
         for (time, y, z) in [(0.0, 0.0, 1.0), (1.0, 0.0, 1.0), (1.5, 2.0, 2.0), (2.0, 4.0, 3.0), (9.0, 4.0, 3.0)] {
             assert!((place(time) - Vec3::new(1.0, y, z)).norm() < 1e-15, "{time}: {:?}", place(time));
         }
-        motion.lead(Some(Lead { times: [1.0, 1.0], offsets: [start, end] }));
+        motion.lead(Some(Lead { times: [1.0, 1.0], offsets: [start, end], turns: [0.0; 2] }));
         assert_eq!((motion.pose(0.5).apply(point).z, motion.pose(1.5).apply(point).z), (1.0, 3.0), "at once");
+    }
+
+    #[test]
+    fn a_lead_turns_on_top_of_the_turn_of_the_path() {
+        let mut motion = Motion::new(&path(Ease::Linear), Vec3::ZERO);
+        motion.lead(Some(Lead { times: [1.0, 2.0], offsets: [Vec3::ZERO; 2], turns: [0.0, 90.0] }));
+        // A quarter turn of each: +x from the axis through (1, 0, 0) goes to −x.
+        let end = motion.pose(2.0).apply(Vec3::new(2.0, 0.0, 0.0));
+        assert!((end - Vec3::new(0.0, 4.0, 0.0)).norm() < 1e-15, "{end:?}");
+        let half = motion.pose(1.5).apply(Vec3::new(2.0, 0.0, 0.0));
+        assert!((half - Vec3::new(1.0, 2.0, -1.0)).norm() < 1e-15, "{half:?}");
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod compare;
 mod models;
 mod run;
 mod scenes;
+mod sweep;
 mod view;
 
 use crate::args::Command;
@@ -19,6 +20,7 @@ pub(crate) fn execute(command: &Command) -> Result<(), Failure> {
         Command::Scenes(arguments) => scenes::scenes(arguments),
         Command::Models(arguments) => models::models(arguments),
         Command::Bench(arguments) => bench::bench(arguments),
+        Command::Sweep(arguments) => sweep::sweep(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
         Command::View(arguments) => view::view(arguments),
     }

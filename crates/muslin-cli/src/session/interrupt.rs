@@ -29,6 +29,11 @@ impl Interrupt {
         Ok(Self(flag))
     }
 
+    /// One that is raised by what else knows of the flag, if by anything.
+    pub(crate) fn by(flag: Arc<AtomicBool>) -> Self {
+        Self(flag)
+    }
+
     pub(crate) fn is_raised(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

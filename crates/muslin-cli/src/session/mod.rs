@@ -37,15 +37,16 @@ use muslin::scene::Start;
 use muslin::solver::{StepError, milliseconds, over_the_limit};
 use muslin_io::{IoError, file_stem, write_obj};
 
+pub(crate) use checkpoint::Checkpoint;
+pub(crate) use fingerprint::fingerprint;
 pub(crate) use folder::Folder;
 pub(crate) use frame_watch::FrameWatch;
 pub(crate) use interrupt::Interrupt;
-pub(crate) use plan::{Plan, all_cores, plan, sources};
+pub(crate) use lock::Lock;
+pub(crate) use plan::{Plan, all_cores, plan, plan_of, sources};
 pub(crate) use progress::{Progress, time_in_words};
 
 use caches::Caches;
-use checkpoint::Checkpoint;
-use lock::Lock;
 use report::{Frame, Outcome, Report, StagesMs, Summary};
 use reserve::Reserve;
 use rest::Rest;
@@ -501,15 +502,16 @@ impl Session {
     /// Keeps what there is and says what that is. Further failures on the way are consequences of the first.
     fn fail(&mut self, stop: Stop) -> Failure {
         let (frame, time) = (self.frame() + 1, self.simulation.state().time);
-        let message = match stop {
-            Stop::Step(error) => format!("frame {frame}, after {time:.4} s: {error}"),
-            Stop::TooLong(what) => format!("frame {frame}, after {time:.4} s: {what}"),
-            Stop::Numbers(what) => format!(
-                "frame {frame}: its {what} is not a finite number; look for an extreme number in the scene (density, stiffness, velocity)"
-            ),
-            Stop::File(error) => error.to_string(),
+        let in_frame = |what: String| format!("frame {frame}, after {time:.4} s: {what}; {}", self.kept());
+        let failure = match stop {
+            Stop::Step(error) => Failure::Step(in_frame(error.to_string())),
+            Stop::TooLong(what) => Failure::Step(in_frame(what)),
+            Stop::Numbers(what) => Failure::Step(format!(
+                "frame {frame}: its {what} is not a finite number; look for an extreme number in the scene (density, stiffness, velocity); {}",
+                self.kept()
+            )),
+            Stop::File(error) => Failure::Failed(format!("{error}; {}", self.kept())),
         };
-        let failure = Failure::Failed(format!("{message}; {}", self.kept()));
         self.close(Outcome::Failed, &failure);
         failure
     }

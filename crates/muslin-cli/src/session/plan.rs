@@ -45,7 +45,11 @@ pub(crate) struct Plan {
 
 /// Reads and compiles a scene.
 pub(crate) fn plan(arguments: &RunArguments) -> Result<(Plan, Simulation), Failure> {
-    let file = SceneFile::open(arguments.scene.as_deref().unwrap_or(builtin::DEFAULT))?;
+    plan_of(&SceneFile::open(arguments.scene.as_deref().unwrap_or(builtin::DEFAULT))?, arguments)
+}
+
+/// The same of a scene that was read.
+pub(crate) fn plan_of(file: &SceneFile, arguments: &RunArguments) -> Result<(Plan, Simulation), Failure> {
     let mut parsed = file.parse(&arguments.changes)?;
     file.check_memory(&parsed)?;
     let mut warnings = mem::take(&mut parsed.warnings);
@@ -71,7 +75,7 @@ pub(crate) fn plan(arguments: &RunArguments) -> Result<(Plan, Simulation), Failu
 
     let formats = formats(&arguments.formats);
     let (files, later) = (files(&scene), later(&scene, &formats, arguments.preview));
-    keep_off_sources(&folder, &file, &scene, &[&files, &later, &folder.made()])?;
+    keep_off_sources(&folder, file, &scene, &[&files, &later, &folder.made()])?;
     let fingerprint = fingerprint(&scene, &meshes);
     let plan = Plan {
         inputs: bring_along(&mut scene, &meshes),

@@ -1,5 +1,6 @@
 //! How far a run is: a bar on a terminal, a line now and then elsewhere, or nothing.
 
+use std::fmt;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
@@ -27,6 +28,16 @@ enum Display {
     Silent,
     Bar(ProgressBar),
     Lines { last: Instant },
+    Told(Listener),
+}
+
+/// Is told the frame that is done and how many there are to be.
+struct Listener(Box<dyn FnMut(usize, usize) + Send>);
+
+impl fmt::Debug for Listener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Listener")
+    }
 }
 
 impl Progress {
@@ -40,8 +51,21 @@ impl Progress {
         Self { name: name.to_owned(), started: Instant::now(), first, frame_count, display }
     }
 
+    /// For a program that wants to know, and shows it itself.
+    pub(crate) fn told(
+        name: &str,
+        first: usize,
+        frame_count: usize,
+        told: Box<dyn FnMut(usize, usize) + Send>,
+    ) -> Self {
+        Self { display: Display::Told(Listener(told)), ..Self::new(name, first, frame_count, true) }
+    }
+
     /// A frame is done.
     pub(crate) fn frame(&mut self, frame: &Frame) {
+        if let Display::Told(Listener(told)) = &mut self.display {
+            told(frame.frame, self.frame_count);
+        }
         if let Display::Bar(bar) = &self.display {
             bar.set_position(frame.frame as u64);
         }
@@ -54,7 +78,7 @@ impl Progress {
     /// Something to know at once.
     pub(crate) fn warn(&self, words: &str) {
         match &self.display {
-            Display::Silent => {}
+            Display::Silent | Display::Told(_) => {}
             Display::Bar(bar) => bar.suspend(|| note(format_args!("{}: warning: {words}", self.name))),
             Display::Lines { .. } => note(format_args!("{}: warning: {words}", self.name)),
         }
@@ -69,7 +93,7 @@ impl Progress {
 
     fn is_due(&self) -> bool {
         match &self.display {
-            Display::Silent => false,
+            Display::Silent | Display::Told(_) => false,
             Display::Bar(_) => true, // it draws at its own pace
             Display::Lines { last } => last.elapsed() >= LINE_EVERY,
         }
@@ -78,7 +102,7 @@ impl Progress {
     /// Shows words; a line also says `before` them what the bar draws.
     fn show(&mut self, words: String, before: &str) {
         match &mut self.display {
-            Display::Silent => {}
+            Display::Silent | Display::Told(_) => {}
             Display::Bar(bar) => bar.set_message(words),
             Display::Lines { last } => {
                 *last = Instant::now();

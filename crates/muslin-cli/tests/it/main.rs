@@ -12,4 +12,5 @@ mod listings;
 mod muslin;
 mod refusals;
 mod resume;
+mod sweep;
 mod view;

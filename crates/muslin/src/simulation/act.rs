@@ -1,6 +1,8 @@
 //! Actions of a program on a running simulation: forces and impulses, colliders and pins that it leads, other materials.
 
+use crate::contact::untangle::initial;
 use crate::description::{Choice, Problem, Problems};
+use crate::interaction::Interaction;
 use crate::math::Vec3;
 use crate::parameter::Setting;
 use crate::settings::{BendSettings, StretchSettings};
@@ -27,6 +29,9 @@ pub enum ActionError {
     /// A force, an impulse or a place is not finite.
     #[error("{0:?} is not finite; give three finite numbers")]
     NonFinite([f64; 3]),
+    /// Cloth would cut or touch, and contact keeps apart only what is apart.
+    #[error("{0}; give positions in which nothing cuts or touches")]
+    Cuts(String),
     /// Settings that do not go.
     #[error("{}", .0.iter().map(Problem::to_string).collect::<Vec<_>>().join("\n"))]
     Settings(Vec<Problem>),
@@ -62,13 +67,112 @@ impl Simulation {
     ///
     /// If it would force cloth through something it stands still for that frame, and is tried again in the next.
     pub fn move_collider(&mut self, collider: usize, offset: [f64; 3]) -> Result<(), ActionError> {
-        let count = self.collider_names.len();
-        if collider >= count {
-            return Err(ActionError::Nothing(format!("there is no collider {collider}; the scene has {count}")));
-        }
+        self.known_collider(collider)?;
         let offset = finite(offset)?;
         self.interaction.lead_collider(collider, offset);
         Ok(())
+    }
+
+    /// How far a collider is to be turned at the end of the next frame, in degrees, from where its path has it: about the axis of the path, which is +y
+    /// through the centre of the collider where the scene gives none. It turns evenly and stays, as for [`move_collider`](Self::move_collider).
+    pub fn turn_collider(&mut self, collider: usize, turn: f64) -> Result<(), ActionError> {
+        self.known_collider(collider)?;
+        finite([turn; 3])?;
+        self.interaction.turn_collider(collider, turn);
+        Ok(())
+    }
+
+    /// Holds vertices of a cloth, each with where it is to be at the end of the next frame, in m. It goes there evenly from where it is, and contact
+    /// sees it as motion; then it stays until it is led again or freed. On an error nothing has changed.
+    ///
+    /// Where contact refuses the way, all that is led stands still for that frame, and is tried again in the next.
+    pub fn lead_vertices(&mut self, cloth: usize, targets: &[(usize, [f64; 3])]) -> Result<(), ActionError> {
+        let resolve = |&(vertex, target): &(usize, [f64; 3])| Ok((self.vertex(cloth, vertex)? as u32, finite(target)?));
+        let targets: Vec<(u32, Vec3<f64>)> = targets.iter().map(resolve).collect::<Result<_, ActionError>>()?;
+        if self.interaction.lead_vertices(&mut self.model, &self.state, &targets) {
+            self.forget();
+        }
+        Ok(())
+    }
+
+    /// Frees vertices of a cloth from whatever holds them, pins of the scene among it. On an error nothing has changed.
+    pub fn free_vertices(&mut self, cloth: usize, vertices: &[usize]) -> Result<(), ActionError> {
+        let resolve = |&vertex: &usize| Ok(self.vertex(cloth, vertex)? as u32);
+        let vertices: Vec<u32> = vertices.iter().map(resolve).collect::<Result<_, ActionError>>()?;
+        self.interaction.free(&mut self.model, &vertices);
+        self.forget();
+        Ok(())
+    }
+
+    /// What was done that lasts: held and freed vertices, colliders and pins that are led. Grabs are not in it.
+    pub fn interaction(&self) -> Interaction {
+        self.interaction.record()
+    }
+
+    /// Puts what is held and led where it was when this was recorded, in a simulation of the same scene, and undoes all else of the kind. On an error
+    /// nothing has changed.
+    pub fn restore_interaction(&mut self, interaction: &Interaction) -> Result<(), ActionError> {
+        if !interaction.fits(&self.model, self.collider_names.len(), self.interaction.scene_pins()) {
+            let words = "what was held and led is of another scene; restore it in a simulation of its own";
+            return Err(ActionError::Nothing(words.to_owned()));
+        }
+        if interaction.is_empty() && self.interaction.is_idle() {
+            return Ok(());
+        }
+        let (time, dt) = (self.state.time, self.fps.recip());
+        self.interaction.replay(&mut self.model, interaction);
+        self.interaction.lead(&mut self.model, time, dt, false);
+        self.solver = (self.kind.build)(&self.settings);
+        Ok(())
+    }
+
+    /// Puts the vertices of a cloth elsewhere at once, in m, as the user numbers them. Velocities stay. On an error nothing has changed.
+    ///
+    /// What a pin holds goes back to it in the first substep. The energy that this brings is booked as work of the program.
+    pub fn set_positions(&mut self, cloth: usize, positions: &[[f64; 3]]) -> Result<(), ActionError> {
+        let order = self.order_of(cloth, positions)?;
+        let mut moved = self.state.positions.clone();
+        order.iter().zip(positions).for_each(|(&v, x)| moved[v] = Vec3::from(*x));
+        if let Some(clash) = initial::clash_at(&self.model, &moved, self.state.time).filter(|_| !self.model.is_tangled)
+        {
+            return Err(ActionError::Cuts(clash));
+        }
+        let before = self.total_energy();
+        self.state.positions = moved;
+        self.settle_change(before, &order);
+        Ok(())
+    }
+
+    /// Gives the vertices of a cloth other velocities at once, in m/s, as the user numbers them. On an error nothing has changed.
+    pub fn set_velocities(&mut self, cloth: usize, velocities: &[[f64; 3]]) -> Result<(), ActionError> {
+        let order = self.order_of(cloth, velocities)?;
+        let before = self.total_energy();
+        order.iter().zip(velocities).for_each(|(&v, velocity)| self.state.velocities[v] = Vec3::from(*velocity));
+        self.settle_change(before, &order);
+        Ok(())
+    }
+
+    /// The vertices of the state that the values of a cloth are for, if they are as many as it has and finite.
+    fn order_of(&self, cloth: usize, values: &[[f64; 3]]) -> Result<Vec<usize>, ActionError> {
+        self.piece(cloth)?;
+        let piece = &self.model.cloths[cloth];
+        let order = piece.ordering.new_from_old.iter().map(|&new| piece.vertices.start + new as usize);
+        let order: Vec<usize> = order.collect();
+        if values.len() != order.len() {
+            let (count, name, found) = (order.len(), &piece.name, values.len());
+            return Err(ActionError::Nothing(format!(
+                "cloth {name:?} has {count} vertices, but {found} were given; give one row a vertex"
+            )));
+        }
+        values.iter().try_for_each(|value| finite(*value).map(|_| ()))?;
+        Ok(order)
+    }
+
+    /// Books the energy of a change from outside, and forgets what does not hold any more.
+    fn settle_change(&mut self, energy_before: f64, vertices: &[usize]) {
+        self.state.work.program += self.total_energy() - energy_before;
+        vertices.iter().for_each(|&vertex| self.state.memory.kicked(vertex));
+        self.forget();
     }
 
     /// Where the vertices of a pin are to be at the end of the next frame, in m from where its path has them, as for
@@ -127,6 +231,12 @@ impl Simulation {
         self.bounds = MotionLimits::of(&self.model, follows_stiffness(self.kind));
         self.state.work.program += self.total_energy() - before;
         self.forget();
+    }
+
+    fn known_collider(&self, collider: usize) -> Result<(), ActionError> {
+        let count = self.collider_names.len();
+        let missing = || ActionError::Nothing(format!("there is no collider {collider}; the scene has {count}"));
+        if collider < count { Ok(()) } else { Err(missing()) }
     }
 
     fn vertex(&self, cloth: usize, vertex: usize) -> Result<usize, ActionError> {

@@ -110,6 +110,11 @@ impl Simulation {
         self.model.cloths.iter().position(|cloth| cloth.name == name)
     }
 
+    /// The names of the colliders, in the order of the scene.
+    pub fn collider_names(&self) -> &[String] {
+        &self.collider_names
+    }
+
     /// The number of a collider, by its name.
     pub fn collider(&self, name: &str) -> Option<usize> {
         self.collider_names.iter().position(|other| other == name)

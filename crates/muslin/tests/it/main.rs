@@ -6,6 +6,7 @@ mod contact;
 mod energy;
 mod examples;
 mod model;
+mod program;
 mod scene;
 mod settings;
 mod simulation;

@@ -10,6 +10,7 @@
 use crate::contact::{Pair, extent, rounding};
 use crate::description;
 use crate::description::Problems;
+use crate::math::Vec3;
 use crate::model::Model;
 
 /// So many are named; the rest is counted.
@@ -32,6 +33,12 @@ pub(crate) fn check(model: &mut Model, rule: description::Start, problems: &mut 
             }
         }
     }
+}
+
+/// What is wrong with vertices at x at a time, as at the start of a run: the first of it, in words.
+pub(crate) fn clash_at(model: &Model, x: &[Vec3<f64>], time: f64) -> Option<String> {
+    let clash = Start::look_at(model, x, time).clashes().into_iter().next()?;
+    Some(format!("{}: {}", clash.place, clash.what.replace(" at the start", "")))
 }
 
 /// Something that is wrong with a start.
@@ -66,20 +73,24 @@ pub(crate) struct Start<'a> {
 
 impl<'a> Start<'a> {
     pub(crate) fn look(model: &'a Model) -> Self {
+        Self::look_at(model, &model.initial_positions, 0.0)
+    }
+
+    /// The same with the vertices at x, in m, at a time, in s.
+    fn look_at(model: &'a Model, x: &[Vec3<f64>], time: f64) -> Self {
         let mut start = Self { model, cuts: Vec::new(), touches: Vec::new(), radius: 0.0 };
         if model.self_contact.is_none() && model.bodies.is_empty() {
             return start;
         }
-        let x = &model.initial_positions;
         let add = |i: usize, j: usize| start.cuts.push([i.min(j) as u32, i.max(j) as u32]);
-        model.for_each_cut(x, 0.0, model.self_contact.is_some(), add);
+        model.for_each_cut(x, time, model.self_contact.is_some(), add);
         start.cuts.sort_unstable();
         // Two places this near may be one when both are written in single precision.
         start.radius = 2.0 * rounding(extent(x));
         if start.cuts.is_empty() {
             // A distance is looked for that is less than another.
             let reach = start.radius * (1.0 + f64::EPSILON) + f64::MIN_POSITIVE;
-            model.for_each_near((x, 0.0), reach, |pair, _| start.touches.push(pair));
+            model.for_each_near((x, time), reach, |pair, _| start.touches.push(pair));
             start.touches.sort_unstable_by_key(|pair| pair_key(*pair));
         }
         start
