@@ -8,9 +8,9 @@
 //! ```
 //!
 //! K is kinetic, E elastic and G gravity energy, W the work of pins, colliders and wind; m, L, Y and A are mass, size, stiffness and area of the cloth, ε = 2 % in its floor. F is the weight of all
-//! cloths with the push of the wind on them, on a single vertex of the width w of half an edge: the worst way to hang it.
+//! cloths with the push of the wind on them, on a single vertex of the width w of half an edge: the worst way to hang it. D is what was given: the terms of the first line before the floor; all of it in even strain is ε = v/c of a blow, c the speed of sound in the cloth.
 //!
-//! D is what was given: the terms of the first line before the floor; all of it in even strain is ε = v/c of a blow, c the speed of sound in the cloth. Pins and colliders that move may pull cloth to any length, and so may a
+//! Pins and colliders that move may pull cloth to any length, and so may a
 //! program or a hand; there the second rule says nothing. Neither does for solvers that take no notice of the stiffness of the scene.
 //!
 //! Whoever restores a state of their own gives what it has: if that is beyond the bound, it counts as given. The state of a run is never beyond, so a run that is resumed is judged as if it had never stopped.

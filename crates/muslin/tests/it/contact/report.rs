@@ -211,7 +211,7 @@ fn motion_that_is_cut_or_held_back_is_counted() {
 
         // One cloth is thrown at the other, too fast to be pushed away in time.
         let mut thrown = simulation(&text(solver));
-        set_state(&mut thrown, |state| state.velocities[81..].iter_mut().for_each(|v| v.y = -60.0));
+        set_state(&mut thrown, |state| state.velocities[81..].iter_mut().for_each(|v| v.y = -30.0));
         let held: usize = (0..4).map(|_| advance(&mut thrown).contact_stats.held).max().expect("frames");
         assert!(held > 20, "{solver}: {held} vertices were held");
         assert_eq!(thrown.diagnose().intersections, Some(0), "{solver}");
