@@ -15,7 +15,7 @@ fn textured(cut: Option<f64>) -> Mesh {
     let coordinate = |v: &u32| [0, 2].map(|axis| mesh.positions[*v as usize][axis]);
     let uv = if let Some(turn) = cut {
         let moved = |(t, v): (usize, &u32)| {
-            let ([x, y], (sin, cos)) = (coordinate(v), (turn * (t / 3) as f64).sin_cos());
+            let ([x, y], (sin, cos)) = (coordinate(v), libm::sincos(turn * (t / 3) as f64));
             [x * cos - y * sin + (t / 3) as f64, x * sin + y * cos]
         };
         let corners = mesh.triangles.as_flattened().iter().enumerate();
@@ -39,7 +39,7 @@ fn compiled(mesh: &Mesh, keys: &str) -> Result<Compiled, String> {
 fn bent(compiled: &Compiled) -> Vec<Vec3<f64>> {
     let positions = compiled.state.positions.iter();
     positions
-        .map(|p| Vec3::new(1.02 * p.x, 0.05 * (7.0 * p.x).sin() + 0.2 * p.x * p.z, 0.99 * p.z + 0.02 * p.x))
+        .map(|p| Vec3::new(1.02 * p.x, 0.05 * libm::sin(7.0 * p.x) + 0.2 * p.x * p.z, 0.99 * p.z + 0.02 * p.x))
         .collect()
 }
 
@@ -78,13 +78,13 @@ fn triangles_of_a_texture_cut_apart_give_every_model_the_energy_of_the_whole() {
 fn rolled(around: u32) -> Mesh {
     let radius = 0.05;
     let mut mesh = Mesh::tube(radius, 0.2, [around, 16]).expect("a tube");
-    let chord = 2.0 * radius * (std::f64::consts::PI / f64::from(around)).sin();
+    let chord = 2.0 * radius * libm::sin(std::f64::consts::PI / f64::from(around));
     let turn = std::f64::consts::TAU / f64::from(around);
     let mut uv = Uv::default();
     for triangle in &mesh.triangles {
         let angles = triangle.map(|v| {
             let [x, _, z] = mesh.positions[v as usize];
-            (z.atan2(x) / turn).round().rem_euclid(f64::from(around))
+            (libm::atan2(z, x) / turn).round().rem_euclid(f64::from(around))
         });
         let is_at_seam = angles.iter().any(|a| *a > f64::from(around) / 2.0);
         let first = uv.coordinates.len() as u32;
