@@ -395,7 +395,9 @@ fn start_mesh(
     let mut welded = match cloth.weld.or(repeats.then_some(0.0)) {
         Some(distance) => mesh::weld(&mesh, distance),
         None => {
-            warn_of_parts(&place, &mesh, problems);
+            if matches!(cloth.shape, ClothShape::Mesh { .. } | ClothShape::Given(_)) {
+                warn_of_parts(&place, &mesh, problems);
+            }
             Welded { new_from_old: (0..mesh.vertex_count() as u32).collect(), mesh }
         }
     };

@@ -91,17 +91,24 @@ impl fmt::Debug for Model {
     }
 }
 
+/// The length in the middle of some, in m.
+pub(crate) fn middle(lengths: impl Iterator<Item = f64>) -> Option<f64> {
+    let mut lengths: Vec<f64> = lengths.collect();
+    let middle = lengths.len() / 2;
+    (!lengths.is_empty()).then(|| *lengths.select_nth_unstable_by(middle, f64::total_cmp).1)
+}
+
 /// How cloth is kept from cloth.
 #[derive(Debug)]
 pub(crate) struct SelfContact {
     /// Coulomb's μ of cloth on cloth.
     pub friction: f64,
-    /// The rest shapes, each cloth where it is, in m.
+    /// The shapes in which the cloths start, before they are placed, in m.
     pub rest: Vec<Vec3<f64>>,
 }
 
 impl SelfContact {
-    /// How far a vertex and a triangle, or two edges, are apart in the rest shape, in m: infinite for different cloths.
+    /// How far a vertex and a triangle, or two edges, are apart in the shape in which the cloth starts, in m: infinite for different cloths.
     pub(crate) fn distance<const FIRST: usize>(&self, model: &Model, pair: [u32; 4]) -> f64 {
         if model.cloth_of(pair[0]) != model.cloth_of(pair[3]) {
             return f64::INFINITY;

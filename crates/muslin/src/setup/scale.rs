@@ -3,7 +3,7 @@
 use crate::contact::{Pair, extent};
 use crate::description::{Problem, Problems, Scene};
 use crate::mesh::Severity;
-use crate::model::Model;
+use crate::model::{Model, middle};
 
 /// A thickness of more edges than the first is warned of, of more than the second is refused.
 const MANY_EDGES: f64 = 2.0;
@@ -19,14 +19,12 @@ const OF_EDGE: f64 = 1.0 / 16.0;
 /// The edge in the middle of those of each cloth, in m.
 fn usual_edges(model: &Model) -> Vec<Option<f64>> {
     let mut rest = &model.edges[..];
-    let middle = |count: usize| {
+    let mut usual = |count: usize| {
         let (own, others) = rest.split_at(count.min(rest.len()));
         rest = others;
-        let mut lengths: Vec<f64> = own.iter().map(|(_, length)| *length).collect();
-        let middle = lengths.len() / 2;
-        (!lengths.is_empty()).then(|| *lengths.select_nth_unstable_by(middle, f64::total_cmp).1)
+        middle(own.iter().map(|(_, length)| *length))
     };
-    model.cloths.iter().map(|cloth| cloth.edge_count).map(middle).collect()
+    model.cloths.iter().map(|cloth| usual(cloth.edge_count)).collect()
 }
 
 /// A thickness far above the edges of a cloth: each vertex then has all others of its neighbourhood within reach.

@@ -14,7 +14,7 @@
 //! n is carried in the memory of the state, so a resumed run has the same bits. A scheme that looks back two steps starts anew where n changes, since its steps must be equal.
 
 use crate::math::Vec3;
-use crate::model::Model;
+use crate::model::{Model, middle};
 use crate::solver::auto::largest_strain;
 use crate::solver::{Context, MOST_SUBSTEPS, Solver, StepError, StepReport, elastic_energy};
 use crate::state::{Pace, State, Work};
@@ -349,9 +349,7 @@ fn still_energy(model: &Model) -> f64 {
 
 /// The edge in the middle, in m.
 fn usual_edge(model: &Model) -> f64 {
-    let mut lengths: Vec<f64> = model.edges.iter().map(|(_, length)| *length).collect();
-    let middle = lengths.len() / 2;
-    if lengths.is_empty() { 1.0 } else { *lengths.select_nth_unstable_by(middle, f64::total_cmp).1 }
+    middle(model.edges.iter().map(|(_, length)| *length)).unwrap_or(1.0)
 }
 
 /// Whether cloth can touch anything.

@@ -36,7 +36,7 @@ use crate::contact::response::pair_penalties::PairPenalty;
 use crate::contact::untangle::Untangle;
 use crate::contact::{Asked, Breach, BroadPhase, Candidates, Pair, Truncation, rounding};
 use crate::math::Vec3;
-use crate::model::Model;
+use crate::model::{Model, middle};
 
 /// Edges by which the motion of a vertex may differ from that of its cloth in a substep; what is faster is cut, or everything would
 /// have to be looked at.
@@ -112,9 +112,7 @@ impl ContactResolution {
         if model.self_contact.is_none() && model.bodies.is_empty() {
             return None;
         }
-        let mut lengths: Vec<f64> = model.edges.iter().map(|(_, length)| *length).collect();
-        let middle = lengths.len() / 2;
-        let edge = if lengths.is_empty() { 1.0 } else { *lengths.select_nth_unstable_by(middle, f64::total_cmp).1 };
+        let edge = middle(model.edges.iter().map(|(_, length)| *length)).unwrap_or(1.0);
         let mut positions = model.initial_positions.clone();
         model.bodies.iter().for_each(|body| body.extend_positions(0.0, &mut positions));
         let object = |v: u32| model.object_of(v);
