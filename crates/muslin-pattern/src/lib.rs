@@ -25,6 +25,7 @@
 
 mod assemble;
 mod built_in;
+mod clear;
 mod curve;
 mod finding;
 mod json;
@@ -33,6 +34,8 @@ mod mesh;
 mod outline;
 mod pattern;
 mod read;
+mod sewn;
+mod standing;
 mod svg;
 mod wrap;
 
@@ -44,4 +47,6 @@ pub use layout::Layout;
 pub use mesh::{EDGE_LENGTHS, MAX_VERTICES, MeshError, PanelMesh, PatternMesh, Quality, Seam};
 pub use pattern::{Edge, EdgeRef, Panel, Pattern, Placement, Stitch};
 pub use read::{Limits, MAX_BYTES, MAX_EDGES, MAX_PANELS, Reading};
+pub use sewn::Sewn;
+pub use standing::Standing;
 pub use wrap::{Bend, Body, Limb};

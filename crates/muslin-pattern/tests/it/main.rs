@@ -5,6 +5,7 @@ mod built_in;
 mod fuzz;
 mod mesh;
 mod read;
+mod sewn;
 mod svg;
 mod wrap;
 
