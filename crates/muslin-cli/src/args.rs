@@ -45,6 +45,12 @@ Example: muslin sweep drape --vary cloth.0.material.bend.stiffness=1e-6:1e-3:log
 Exit codes: 0 done, even if some of the samples failed; 1 all of them failed, a file operation failed, or it was interrupted; \
 2 wrong usage or a wrong scene.";
 
+const GARMENT_EXIT_CODES: &str = "\
+Example: muslin garment shirt --fabric wool --resolution 0.015 --out out/shirt
+
+Exit codes: 0 done; 1 the garment did not come to rest or still cuts, the simulation or a file operation failed, or it was interrupted; \
+2 wrong usage, a wrong pattern or a wrong body.";
+
 const VIEW_EXIT_CODES: &str = "\
 Exit codes: 0 ended by Ctrl-C; 1 it cannot listen, or a file operation failed; 2 wrong usage or a wrong scene.";
 
@@ -65,6 +71,12 @@ pub(crate) enum Command {
     /// jobs; a sweep that was stopped goes on with --resume.
     #[command(after_help = SWEEP_EXIT_CODES)]
     Sweep(SweepArguments),
+    /// Sews a pattern around a body, drapes it to rest, and shows how it sits.
+    ///
+    /// Writes what `run` writes, and views.png, fit.png (strain, and pressure on the body) and the flat pattern as SVG; report.json has
+    /// the seams and the fit, panel by panel. The scene.toml of the results runs again to the same bits.
+    #[command(after_help = GARMENT_EXIT_CODES)]
+    Garment(GarmentArguments),
     /// Runs a scene through several solvers and settings, and shows what each costs and gets.
     ///
     /// Writes a table, compare.json with all time series, and compare.png: energy, strain and distance to a reference
@@ -105,6 +117,7 @@ impl Command {
             Self::Bench(bench) => bench.json,
             Self::Compare(compare) => compare.json,
             Self::Sweep(sweep) => sweep.json,
+            Self::Garment(garment) => garment.json,
             Self::View(view) => view.json,
             Self::Scenes(_) => false,
         }
@@ -233,6 +246,63 @@ pub(crate) struct SweepArguments {
     /// as another.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct GarmentArguments {
+    /// A sewing pattern as pattern generators write it (JSON), or the name of one that comes with the program: tunic, shirt, trousers, `circle_skirt`.
+    pub(crate) pattern: String,
+    /// An OBJ or GLB of a person who stands upright, faces +z and holds the arms away from the body; in m, dm, cm, inches or mm, with y or z up [default: the program's own figure].
+    #[arg(long, value_name = "BODY")]
+    pub(crate) body: Option<PathBuf>,
+    /// A fabric that `muslin models` lists.
+    #[arg(long, value_name = "NAME", default_value = "cotton")]
+    pub(crate) fabric: String,
+    /// Length of the edges of the cloth, in m.
+    #[arg(long, value_name = "M", default_value_t = 0.01, value_parser = resolution)]
+    pub(crate) resolution: f64,
+    #[command(flatten)]
+    pub(crate) changes: SceneChanges,
+    /// Folder for the results [default: out/NAME, with the pattern's name].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Threads to use [default: all cores]. The results do not depend on it.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS))]
+    pub(crate) threads: Option<u16>,
+    /// Ends the run if a frame takes longer than this; the frames before it are kept.
+    #[arg(long, value_name = "SECONDS", default_value_t = FRAME_LIMIT, value_parser = seconds)]
+    pub(crate) frame_limit: f64,
+    /// Formats to write besides npy, which is always written.
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "npy,glb",
+        value_parser = PossibleValuesParser::new(FORMATS.iter().map(|format| format.name))
+    )]
+    pub(crate) formats: Vec<String>,
+    /// Pictures to make.
+    #[arg(long, value_enum, default_value_t = Preview::Video)]
+    pub(crate) preview: Preview,
+    /// Continues the run in the folder from its last checkpoint.
+    #[arg(long)]
+    pub(crate) resume: bool,
+    /// Says nothing but errors.
+    #[arg(long)]
+    pub(crate) quiet: bool,
+    /// Writes the report, without its frames, to standard output as one JSON object, and errors to standard error as another.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Reads the length of edges of a garment, in m.
+fn resolution(text: &str) -> Result<f64, String> {
+    let length: f64 = text.parse().map_err(|_| "give a number of metres, such as 0.01".to_owned())?;
+    if (0.002..=0.1).contains(&length) {
+        Ok(length)
+    } else {
+        Err(format!("edges of {text} m; from 0.002 to 0.1 m (2 mm to 10 cm) is what cloth on a body asks for"))
+    }
 }
 
 #[derive(Debug, Args)]

@@ -48,6 +48,8 @@ pub struct Cloth<'a> {
     pub uv: Option<&'a [[[f32; 2]; 3]]>,
     /// The colour of the front, sRGB in [0, 1]. The back has a paler tone of it.
     pub color: [f32; 3],
+    /// A colour for each vertex in place of it, on both sides, sRGB in [0, 1]: a field that is shown.
+    pub colors: Option<&'a [[f32; 3]]>,
     /// Whether the edges of the mesh are drawn.
     pub wires: bool,
     /// Triangles to be drawn in a warning red.
@@ -57,7 +59,7 @@ pub struct Cloth<'a> {
 impl<'a> Cloth<'a> {
     /// A cloth in the first colour of the palette.
     pub fn new(positions: &'a [[f32; 3]], triangles: &'a [[u32; 3]]) -> Self {
-        Self { positions, triangles, uv: None, color: CLOTH_COLORS[0], wires: false, marked: &[] }
+        Self { positions, triangles, uv: None, color: CLOTH_COLORS[0], colors: None, wires: false, marked: &[] }
     }
 }
 

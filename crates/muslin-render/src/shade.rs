@@ -6,7 +6,7 @@
 
 use crate::ambient::{Ambient, KEY, open_sky};
 use crate::camera::View;
-use crate::color::{WARNING, shoulder};
+use crate::color::{WARNING, linear_from_srgb, shoulder};
 use crate::math::{Vec3, smoothstep, vec3};
 use crate::scene::Scene;
 use crate::shadow::Shadow;
@@ -93,6 +93,9 @@ impl Shader<'_> {
         let sky = blend(corners.map(|i| self.ambient.vertices[i][side]));
 
         let mut color = if front { surface.front } else { surface.back };
+        if let Some(painted) = self.painted(surface, triangle.source as usize, weights) {
+            color = painted;
+        }
         if triangle.marked {
             color = WARNING;
         }
@@ -108,6 +111,14 @@ impl Shader<'_> {
             self.plaster(color, point, normal, toward_eye, sky)
         };
         shoulder(light)
+    }
+
+    /// The colour of a cloth whose vertices have one each.
+    fn painted(&self, surface: &Surface, source: usize, weights: [f32; 3]) -> Option<Vec3> {
+        let cloth = self.scene.cloths.get(surface.cloth?)?;
+        let (colors, corners) = (cloth.colors?, cloth.triangles.get(source)?);
+        let [a, b, c] = corners.map(|v| colors.get(v as usize).copied().map(linear_from_srgb));
+        Some(a? * weights[0] + b? * weights[1] + c? * weights[2])
     }
 
     fn cloth(&self, color: Vec3, point: Vec3, normal: Vec3, toward_eye: Vec3, sky: Vec3) -> Vec3 {
@@ -219,7 +230,7 @@ impl Shader<'_> {
         if left <= 0.0 {
             return (Vec3::ZERO, 0.0);
         }
-        let color = crate::color::linear_from_srgb(self.scene.solid_color);
+        let color = linear_from_srgb(self.scene.solid_color);
         let toward_eye = (self.view.eye - point).unit_or(Vec3::UP);
         (shoulder(self.plaster(color, point, plane.normal, toward_eye, open_sky(plane.normal))), left)
     }

@@ -27,7 +27,7 @@ macro_rules! builtins {
 /// Every built-in scene, in the order in which a person is shown them.
 pub const BUILTINS: &[Builtin] = builtins![
     "drape", "hanging", "flag", "curtain", "box_edge", "twist", "swing", "sleeve", "twirl", "tower", "ring", "spike",
-    "bar", "press", "tunic" ["tunic/tunic.obj", "tunic/body.obj", "tunic/body.npy"],
+    "bar", "press", "walk", "tunic" ["tunic/tunic.obj", "tunic/body.obj", "tunic/body.npy"],
 ];
 
 impl Builtin {

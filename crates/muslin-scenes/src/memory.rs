@@ -31,6 +31,7 @@ pub fn shortage(scene: &Scene, length: Length<'_>, available: usize) -> Option<P
     let (key, remedy) = match scene.cloths[largest].shape {
         ClothShape::Grid { .. } => ("grid", "use fewer cells"),
         ClothShape::Tube { .. } => ("tube", "use fewer cells"),
+        ClothShape::Pattern { .. } => ("resolution", "use longer edges"),
         ClothShape::Mesh { .. } | ClothShape::Given(_) => ("mesh", "use a coarser mesh"),
     };
     let together = if counts.len() > 1 { "the cloths together have" } else { "it has" };
@@ -57,6 +58,8 @@ fn vertices(shape: &ClothShape, length: Length<'_>) -> f64 {
         }
         ClothShape::Tube { cells: [around, along], .. } => f64::from(*around) * (f64::from(*along) + 1.0),
         ClothShape::Mesh { file } => length(file).map_or(0.0, |bytes| bytes as f64 / OBJ_BYTES),
+        // The reader of patterns has a limit of its own.
+        ClothShape::Pattern { .. } => 0.0,
         ClothShape::Given(mesh) => mesh.vertex_count() as f64,
     }
 }
@@ -88,7 +91,7 @@ mod tests {
         let count = |shape: &ClothShape| match *shape {
             ClothShape::Grid { size, cells, diagonals } => Mesh::grid(size, cells, diagonals).unwrap().vertex_count(),
             ClothShape::Tube { radius, height, cells } => Mesh::tube(radius, height, cells).unwrap().vertex_count(),
-            ClothShape::Mesh { .. } | ClothShape::Given(_) => unreachable!(),
+            _ => unreachable!(),
         };
         for diagonals in [Diagonals::Alternating, Diagonals::Crossed, Diagonals::Isotropic] {
             let shape = ClothShape::Grid { size: [1.0, 2.5], cells: [40, 100], diagonals };

@@ -10,13 +10,18 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use muslin::mesh::{Group, Mesh, Uv};
+use muslin::mesh::{Group, Mesh, Severity, Uv};
 use muslin::model::{LoadFrames, LoadMesh, Problem};
 use muslin::parallel::Team;
 use muslin::scene::{ColliderShape, Scene};
 use muslin::setup::{BadStart, Compiled};
 use muslin::{SetupError, Simulation};
 use muslin_io::{GlbMesh, IoError, ObjMesh, npy_bytes, read_glb, read_npy, read_obj};
+
+use crate::figure;
+use crate::figure::Timing;
+use crate::patterns;
+use crate::patterns::Sewing;
 
 /// Reads meshes, and remembers what it read.
 #[derive(Debug)]
@@ -32,6 +37,11 @@ pub struct MeshFiles {
     frames: BTreeMap<String, Vec<u8>>,
     /// For the frames of each animated mesh, how many a second there are to be, and the file of the mesh.
     animated: BTreeMap<String, (f64, String)>,
+    /// The sewing patterns that the scene names, as the library asks for them, with their files and what the scene says of them.
+    sewings: BTreeMap<String, (String, Sewing)>,
+    /// When the figure of the program moves.
+    timing: Timing,
+    notes: Vec<Problem>,
 }
 
 impl MeshFiles {
@@ -45,6 +55,9 @@ impl MeshFiles {
             contents: BTreeMap::new(),
             frames: BTreeMap::new(),
             animated: BTreeMap::new(),
+            sewings: BTreeMap::new(),
+            timing: Timing::default(),
+            notes: Vec::new(),
         }
     }
 
@@ -89,11 +102,17 @@ impl MeshFiles {
 
     /// The mesh of a file, or one sentence about why there is none.
     pub fn load(&mut self, name: &str) -> Result<Mesh, String> {
+        if let Some((file, sewing)) = self.sewings.get(name).cloned() {
+            return self.sew(&file, &sewing);
+        }
         let path = self.folder.join(name);
         let bytes = match self.contents.get(name) {
             Some(bytes) => bytes,
             None => {
-                let mut bytes = self.read(name)?;
+                let mut bytes = match self.read(name) {
+                    Err(_) if name == figure::NAME => figure::obj(),
+                    outcome => outcome?,
+                };
                 if is_glb(name) {
                     bytes = obj_of(&glb(&path, &bytes)?);
                 }
@@ -104,6 +123,43 @@ impl MeshFiles {
             Ok(mesh) => Ok(from_obj(mesh)),
             Err(error) => Err(format!("{}:{}: {}", path.display(), error.line, error.problem)),
         }
+    }
+
+    /// The cloth of a sewing pattern: a file, or one that comes with the program.
+    fn sew(&mut self, name: &str, sewing: &Sewing) -> Result<Mesh, String> {
+        let path = self.folder.join(name);
+        let bytes = match self.contents.get(name) {
+            Some(bytes) => bytes.clone(),
+            None => match (self.read(name), patterns::built_in(name)) {
+                (Ok(bytes), _) => bytes,
+                (Err(_), Some(text)) => text.as_bytes().to_vec(),
+                (Err(error), None) => return Err(error),
+            },
+        };
+        let text = String::from_utf8(bytes)
+            .map_err(|_| format!("{} is not a sewing pattern: it is no UTF-8 text", path.display()))?;
+        let bodies = sewing.bodies.iter().map(|body| {
+            let mut mesh = self.load(&body.file)?;
+            if let Some(frames) = &body.frames {
+                let frames = self.load_frames(&frames.file)?;
+                let first = frames.first().into_iter().flatten();
+                mesh.positions = first.map(|p| p.map(f64::from)).collect();
+            }
+            Ok(mesh)
+        });
+        // A body that cannot be read is reported as what it is.
+        let bodies: Vec<Mesh> = bodies.collect::<Result<_, String>>().unwrap_or_default();
+        let (mesh, notes) = sewing.sew(&text, &bodies).map_err(|error| format!("{}: {error}", path.display()))?;
+        let place = format!("{}.pattern", sewing.place);
+        let note = |message| Problem { severity: Severity::Warning, place: place.clone(), message };
+        self.notes.extend(notes.into_iter().map(note));
+        self.contents.insert(name.to_owned(), text.into_bytes());
+        Ok(mesh)
+    }
+
+    /// What somebody should look at in the patterns that were sewn last.
+    pub fn notes(&self) -> &[Problem] {
+        &self.notes
     }
 
     /// A simulation of a scene with these files.
@@ -140,6 +196,13 @@ impl MeshFiles {
                 }
             }
         }
+        self.sewings.clear();
+        let sewn = scene.cloths.iter().filter_map(|cloth| cloth.settle_by.or(cloth.close_by)).fold(0.0, f64::max);
+        self.timing = Timing { begins: sewn, ends: scene.duration };
+        self.notes.clear();
+        for (file, sewing) in Sewing::of(scene) {
+            self.sewings.insert(format!("{file}#{}", sewing.place), (file, sewing));
+        }
         let files = RefCell::new(self);
         build(&mut |name| files.borrow_mut().load(name), &mut |name| files.borrow_mut().load_frames(name))
     }
@@ -151,7 +214,11 @@ impl MeshFiles {
         if let Some(bytes) = self.frames.get(name) {
             return of_npy(bytes);
         }
-        let frames = if is_pattern(name) {
+        let fps = self.animated.get(name).map_or(60.0, |(fps, _)| *fps);
+        let of_figure = if path.exists() { None } else { figure::frames(name, fps, self.timing) };
+        let frames = if let Some(frames) = of_figure {
+            frames
+        } else if is_pattern(name) {
             let files = expand(&self.folder, name);
             if files.is_empty() {
                 return Err(format!("there is no file {}", path.display()));
@@ -287,6 +354,6 @@ pub fn from_obj(mesh: ObjMesh) -> Mesh {
         triangles: mesh.triangles,
         uv: mesh.uv.map(|uv| Uv { coordinates: uv.coordinates, triangles: uv.triangles }),
         groups: mesh.groups.into_iter().map(|group| Group { name: group.name, triangles: group.triangles }).collect(),
-        flat: None,
+        ..Mesh::default()
     }
 }

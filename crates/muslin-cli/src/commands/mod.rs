@@ -3,6 +3,7 @@
 mod bench;
 mod check;
 mod compare;
+mod garment;
 mod models;
 mod run;
 mod scenes;
@@ -21,6 +22,7 @@ pub(crate) fn execute(command: &Command) -> Result<(), Failure> {
         Command::Models(arguments) => models::models(arguments),
         Command::Bench(arguments) => bench::bench(arguments),
         Command::Sweep(arguments) => sweep::sweep(arguments),
+        Command::Garment(arguments) => garment::garment(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
         Command::View(arguments) => view::view(arguments),
     }

@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
+use muslin::Simulation;
 use serde_json::json;
 
 use crate::args::{Preview, RunArguments};
 use crate::console::{note, say};
 use crate::failure::Failure;
 use crate::memory;
-use crate::session::report::Outcome;
-use crate::session::{FrameWatch, Interrupt, Progress, Session, plan, time_in_words};
+use crate::session::report::{Outcome, Report};
+use crate::session::{FrameWatch, Interrupt, Plan, Progress, Session, plan, time_in_words};
 use crate::words::{count, percent};
 
 /// Frames that take more bytes than this are mentioned before they are written.
@@ -18,8 +19,17 @@ const MANY_BYTES: usize = 10_000_000_000;
 
 pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     let started = Instant::now();
+    let planned = plan(arguments)?;
+    run_plan(planned, arguments, started).map(drop)
+}
+
+/// Simulates a scene that was read and compiled, and writes its results.
+pub(super) fn run_plan(
+    (plan, simulation): (Plan, Simulation),
+    arguments: &RunArguments,
+    started: Instant,
+) -> Result<Report, Failure> {
     let is_silent = arguments.quiet || arguments.json;
-    let (plan, simulation) = plan(arguments)?;
     if !is_silent && !plan.warnings.list.is_empty() {
         note(&plan.warnings);
     }
@@ -41,10 +51,11 @@ pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     progress.finish();
     done?;
     match arguments {
-        RunArguments { json: true, .. } => print_json(&session),
-        RunArguments { quiet: true, .. } => Ok(()),
-        _ => print_summary(&session),
+        RunArguments { json: true, .. } => print_json(&session)?,
+        RunArguments { quiet: true, .. } => {}
+        _ => print_summary(&session)?,
     }
+    Ok(session.report)
 }
 
 /// The report without its frames, and where the results are.

@@ -19,7 +19,7 @@ pub(crate) fn fingerprint(scene: &Scene, meshes: &MeshFiles) -> u64 {
     let mut moving = Scene { duration: 1.0, view, ..scene.clone() };
     let mut shown = env!("CARGO_PKG_VERSION").as_bytes().to_vec();
     for cloth in &mut moving.cloths {
-        if let ClothShape::Mesh { file } = &mut cloth.shape {
+        if let ClothShape::Mesh { file } | ClothShape::Pattern { file, .. } = &mut cloth.shape {
             // Its content counts, not its place.
             shown.extend(fnv1a(meshes.content(file).iter().copied()).to_le_bytes());
             file.clear();

@@ -14,8 +14,10 @@ mod caches;
 mod checkpoint;
 mod export;
 mod fingerprint;
+mod fit;
 pub(crate) mod folder;
 mod frame_watch;
+mod garment;
 mod interrupt;
 mod lock;
 mod plan;
@@ -24,8 +26,11 @@ mod progress;
 pub(crate) mod report;
 mod reserve;
 mod rest;
+mod rest_watch;
 mod resume;
+mod seams;
 mod surfaces;
+mod views;
 
 use std::time::{Duration, Instant};
 
@@ -45,9 +50,10 @@ pub(crate) use interrupt::Interrupt;
 pub(crate) use lock::Lock;
 pub(crate) use plan::{Plan, all_cores, plan, plan_of, sources};
 pub(crate) use progress::{Progress, time_in_words};
+pub(crate) use rest_watch::RestWatch;
 
 use caches::Caches;
-use report::{Frame, Outcome, Report, StagesMs, Summary};
+use report::{AT_REST, Frame, FramePhase, Outcome, Report, StagesMs, Summary};
 use reserve::Reserve;
 use rest::Rest;
 
@@ -81,6 +87,8 @@ pub(crate) struct Session {
     saved_at: Instant,
     save_cost: Duration,
     reserve: Reserve,
+    /// Of cloth that is sewn.
+    rest_watch: Option<RestWatch>,
     /// Frames of the report in the folder.
     reported: usize,
     _lock: Lock,
@@ -154,6 +162,11 @@ impl Session {
         let mut reserve = Reserve::new(&plan.folder);
         reserve.hold(report.to_json().map_or(0, |text| text.len()));
         let mut session = Self::new(plan, simulation, caches, report, started, (lock, reserve));
+        if session.rest_watch.is_some() {
+            let (fps, folder) = (session.plan.scene.fps, &session.plan.folder);
+            let watch = RestWatch::resume(fps, folder, &session.simulation);
+            session.rest_watch = Some(watch.map_err(|error| resume::unusable_cache(&error))?);
+        }
         session.earlier_seconds = earlier.summary.wall_seconds;
         session.reported = frame;
         Ok(session)
@@ -167,9 +180,16 @@ impl Session {
         started: Instant,
         (lock, reserve): (Lock, Reserve),
     ) -> Self {
+        let is_sewn = simulation.model().settled_by > 0.0;
+        let rest_watch = is_sewn.then(|| {
+            let mut watch = RestWatch::new(plan.scene.fps);
+            watch.see(&simulation);
+            watch
+        });
         Self {
             plan,
             simulation,
+            rest_watch,
             caches,
             report,
             started,
@@ -229,6 +249,7 @@ impl Session {
     /// One frame, in the caches and in the report.
     fn step(&mut self, frame_watch: &FrameWatch) -> Result<(), Stop> {
         let mut watch = Watch::start();
+        let phase = self.simulation.phase().map(FramePhase::from);
         let step = frame_watch.over(|| self.simulation.advance()).map_err(|error| match error {
             StepError::Stopped if !frame_watch.is_interrupted() => Stop::TooLong(frame_watch.too_long()),
             error => Stop::Step(error),
@@ -249,7 +270,12 @@ impl Session {
         if may_untangle(&self.plan) && !step.contact_stats.is_tangled {
             self.report.summary.untangled_at_frame.get_or_insert(frame);
         }
-        self.report.frames.push(Frame::new((frame, time), wall_ms, &step, unsolved, &diagnostics));
+        let travel = self.rest_watch.as_mut().and_then(|watch| {
+            watch.see(&self.simulation);
+            watch.travel()
+        });
+        let frame = Frame::new((frame, time), wall_ms, &step, unsolved, &diagnostics);
+        self.report.frames.push(Frame { travel, phase, ..frame });
         self.name_energy_place();
         self.reserve.hold(FRAME_BYTES * self.report.frames.len());
         if self.saved_at.elapsed() >= SAVE_EVERY.max(SAVE_SHARE * self.save_cost) {
@@ -300,7 +326,10 @@ impl Session {
     /// Brings the report up to date and writes it.
     fn write_report(&mut self) -> Result<(), IoError> {
         let state = self.simulation.state();
+        let speed = self.plan.scene.stop_at_rest.unwrap_or(AT_REST);
+        let at_rest = self.report.is_at_rest(speed, self.plan.scene.fps);
         let summary = &mut self.report.summary;
+        (summary.at_rest, summary.seams) = (at_rest, seams::measure(self.simulation.model(), &state.positions));
         summary.wall_seconds = self.earlier_seconds + self.started.elapsed().as_secs_f64();
         summary.simulated_seconds = state.time;
         summary.state_hash = format!("{:016x}", state.hash());
@@ -431,7 +460,7 @@ impl Session {
         let limit = self.plan.scene.solver.settings.number("quality.max_strain")?;
         let is_strained = |frame: &Frame| frame.max_strain > WELL_ABOVE * limit && !frame.strained_by_load;
         let frames = &self.report.frames;
-        if frames.iter().filter(|frame| is_strained(frame)).count() * 100 <= frames.len() {
+        if self.report.worn().filter(|frame| is_strained(frame)).count() * 100 <= frames.len() {
             return None;
         }
         let strained = strained_frames(&self.report, is_strained)?;
@@ -587,6 +616,11 @@ impl Session {
             .map_err(|error| Failure::Failed(format!("{error}; {}", self.kept())))?;
         let Some(pictures) = pictures else { return Err(self.interrupted(" before the pictures were made")) };
         pictures.into_iter().for_each(|name| self.report.summary.add_file(name));
+        progress.stage("measuring the fit");
+        let garment = garment::finish(&self.plan, &self.simulation)
+            .map_err(|error| Failure::Failed(format!("{error}; {}", self.kept())))?;
+        self.report.summary.fit = garment.fit;
+        garment.files.into_iter().for_each(|name| self.report.summary.add_file(name));
         self.report.summary.stages_ms.preview += watch.lap();
         Ok(())
     }
@@ -648,7 +682,7 @@ fn most_strained(model: &Model, positions: &[Vec3<f64>]) -> Option<usize> {
 
 /// `3 frames, at most 1.3 % in frame 26`, of those that are `strained`, if there are any.
 fn strained_frames(report: &Report, strained: impl Fn(&Frame) -> bool) -> Option<String> {
-    let frames: Vec<&Frame> = report.frames.iter().filter(|frame| strained(frame)).collect();
+    let frames: Vec<&Frame> = report.worn().filter(|frame| strained(frame)).collect();
     let worst = frames.iter().max_by(|a, b| a.max_strain.total_cmp(&b.max_strain))?;
     let most = percent(worst.max_strain, 1);
     Some(format!("{}, at most {most} in frame {}", count(frames.len(), "frame"), worst.frame))
@@ -683,6 +717,9 @@ fn summary(plan: &Plan, simulation: &Simulation) -> Summary {
         files: plan.files.clone(),
         cloths,
         untangled_at_frame: (may_untangle(plan) && !simulation.model().is_tangled).then_some(0),
+        at_rest: false,
+        seams: Vec::new(),
+        fit: Vec::new(),
         stages_ms: StagesMs::default(),
     }
 }

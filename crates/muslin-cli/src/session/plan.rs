@@ -13,6 +13,7 @@ use super::bad_start;
 use super::export;
 use super::fingerprint::fingerprint;
 use super::folder::{self, Folder};
+use super::garment;
 use super::preview;
 use crate::args::{Preview, RunArguments};
 use crate::builtin;
@@ -67,6 +68,7 @@ pub(crate) fn plan_of(file: &SceneFile, arguments: &RunArguments) -> Result<(Pla
         SetupError::Solver(_) => Failure::Usage(error.to_string()),
     })?;
     warnings.extend(parsed.locate(simulation.warnings()));
+    warnings.extend(parsed.locate(meshes.notes()));
     if let Some(problem) = memory::contact_shortage(simulation.model()) {
         warnings.extend(parsed.locate(&[problem]));
         return Err(file.failure(warnings));
@@ -116,6 +118,11 @@ fn bring_along(scene: &mut Scene, meshes: &MeshFiles) -> Vec<(String, Vec<u8>)> 
             }
             *file = name;
         }
+        if let ClothShape::Pattern { file, .. } = &mut cloth.shape {
+            let name = pattern_input_name(&cloth.name);
+            inputs.push((name.clone(), meshes.content(file).to_vec()));
+            *file = name;
+        }
         if let RestShape::File(file) = &mut cloth.rest {
             let name = rest_input_name(&cloth.name);
             inputs.push((name.clone(), meshes.content(file).to_vec()));
@@ -142,6 +149,11 @@ fn input_name(owner: &str) -> String {
     format!("{}/{}.obj", folder::INPUTS, file_stem(owner))
 }
 
+/// The copy of the pattern of a cloth.
+fn pattern_input_name(cloth: &str) -> String {
+    format!("{}/{}.json", folder::INPUTS, file_stem(cloth))
+}
+
 /// The copy of the rest shape of a cloth. No stem has a plus sign, so it is nobody else's.
 fn rest_input_name(cloth: &str) -> String {
     format!("{}/{}+rest.obj", folder::INPUTS, file_stem(cloth))
@@ -158,6 +170,9 @@ pub(crate) fn sources(scene: &Scene) -> Vec<(&str, String)> {
     for cloth in &scene.cloths {
         if let ClothShape::Mesh { file } = &cloth.shape {
             sources.push((file.as_str(), input_name(&cloth.name)));
+        }
+        if let ClothShape::Pattern { file, .. } = &cloth.shape {
+            sources.push((file.as_str(), pattern_input_name(&cloth.name)));
         }
         if let RestShape::File(file) = &cloth.rest {
             sources.push((file.as_str(), rest_input_name(&cloth.name)));
@@ -195,7 +210,8 @@ fn later(scene: &Scene, formats: &[&Format], preview: Preview) -> Vec<String> {
         let stem = file_stem(&cloth.name);
         formats.iter().map(move |format| export::name(format, &stem))
     };
-    scene.cloths.iter().flat_map(of_cloth).chain(preview::names(preview)).collect()
+    let of_garment = garment::names(scene, preview);
+    scene.cloths.iter().flat_map(of_cloth).chain(preview::names(preview)).chain(of_garment).collect()
 }
 
 /// Refuses a folder in which the results, or the removal of earlier ones, would cost what the scene is made of;

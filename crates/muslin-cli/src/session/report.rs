@@ -6,12 +6,14 @@ use std::collections::BTreeMap;
 
 use muslin::model;
 use muslin::output::Diagnostics;
+use muslin::simulation::Phase;
 use muslin::solver::{Stage, StageTimes, StepReport};
 use muslin::state::Work;
 use muslin_io::{IoError, file_stem};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::fit::PanelFit;
 use super::folder::{Folder, REPORT};
 use crate::failure::cannot_write;
 
@@ -53,7 +55,30 @@ pub(crate) struct Summary {
     /// The first frame from which on nothing cuts or touches, in a scene whose start may be untangled; none before, and in other scenes.
     #[serde(default)]
     pub(crate) untangled_at_frame: Option<usize>,
+    /// Whether nothing has moved in the last half second: see [`AT_REST`].
+    #[serde(default)]
+    pub(crate) at_rest: bool,
+    /// The seams of all cloths.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) seams: Vec<SeamRecord>,
+    /// How the panels of garments sit at the end.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) fit: Vec<PanelFit>,
     pub(crate) stages_ms: StagesMs,
+}
+
+/// Slower than this is at rest, in m/s, unless a scene says otherwise.
+pub(crate) const AT_REST: f64 = 5e-3;
+
+/// A seam at the end of a run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct SeamRecord {
+    pub(crate) cloth: String,
+    pub(crate) name: String,
+    /// The largest distance of its two sides, in m.
+    pub(crate) gap: f64,
+    /// The largest strain of the edges that meet it: large while the cloth is still on its way to it.
+    pub(crate) max_strain: f64,
 }
 
 /// How a run ended, or that it has not yet.
@@ -167,6 +192,12 @@ pub(crate) struct Frame {
     pub(crate) mean_strain: f64,
     #[serde(deserialize_with = "number_or_nan")]
     pub(crate) max_speed: f64,
+    /// Of cloth that was sewn: how far a vertex has gone in the last half second at most, over that, in m/s; known eight times a second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) travel: Option<f64>,
+    /// What was done with cloth that is sewn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) phase: Option<FramePhase>,
     #[serde(deserialize_with = "number_or_nan")]
     pub(crate) residual: f64,
     /// The longest step with which an explicit solver is stable, in s.
@@ -198,6 +229,23 @@ pub(crate) struct Frame {
     pub(crate) energy_place: Option<String>,
 }
 
+/// [`Phase`] in a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum FramePhase {
+    Sewing,
+    Settling,
+}
+
+impl From<Phase> for FramePhase {
+    fn from(phase: Phase) -> Self {
+        match phase {
+            Phase::Sewing => Self::Sewing,
+            Phase::Settling => Self::Settling,
+        }
+    }
+}
+
 /// JSON has no infinity: a motion about to explode has such energies, they are written as null, and come back as NaN.
 fn number_or_nan<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     Ok(Option::<f64>::deserialize(deserializer)?.unwrap_or(f64::NAN))
@@ -226,6 +274,8 @@ impl Frame {
             max_strain: state.max_strain,
             mean_strain: state.mean_strain,
             max_speed: state.max_speed,
+            travel: None,
+            phase: None,
             residual: step.residual,
             stable_step: step.stable_step,
             unsolved,
@@ -302,16 +352,24 @@ impl Report {
         Ok(text.len())
     }
 
-    /// Whether no vertex was faster than `speed`, in m/s, in any frame of the last half second.
+    /// Whether no vertex was faster than `speed`, in m/s, in any frame of the last half second; or, of cloth that was sewn, whether none has gone that far in it.
     pub(crate) fn is_at_rest(&self, speed: f64, fps: f64) -> bool {
         let window = (0.5 * fps).ceil().max(1.0) as usize;
-        let last = self.frames.len().checked_sub(window).map(|start| &self.frames[start..]);
-        last.is_some_and(|frames| frames.iter().all(|frame| frame.max_speed < speed))
+        let Some(last) = self.frames.len().checked_sub(window).map(|start| &self.frames[start..]) else { return false };
+        let is_hung = last.iter().all(|frame| frame.phase != Some(FramePhase::Sewing));
+        let has_arrived = last.last().and_then(|frame| frame.travel).is_some_and(|travel| travel < speed);
+        is_hung && (has_arrived || last.iter().all(|frame| frame.max_speed < speed))
     }
 
-    /// The largest strain of all frames, and in which it was.
+    /// The frames in which cloth was let go, or the last where none was.
+    pub(crate) fn worn(&self) -> impl DoubleEndedIterator<Item = &Frame> {
+        let last = self.frames.len();
+        self.frames.iter().filter(move |frame| frame.phase.is_none() || frame.frame == last)
+    }
+
+    /// The largest strain of all frames in which nothing was sewn, and in which it was.
     pub(crate) fn worst_strain(&self) -> Option<(f64, usize)> {
-        let worst = self.frames.iter().max_by(|a, b| a.max_strain.total_cmp(&b.max_strain))?;
+        let worst = self.worn().max_by(|a, b| a.max_strain.total_cmp(&b.max_strain))?;
         Some((worst.max_strain, worst.frame))
     }
 
@@ -406,6 +464,8 @@ pub(super) mod tests {
             max_strain: 0.3,
             mean_strain: 0.1,
             max_speed,
+            travel: None,
+            phase: None,
             residual: 1e-9,
             stable_step: None,
             unsolved: None,
@@ -439,6 +499,9 @@ pub(super) mod tests {
                 formats: vec!["npy".into()],
                 files: Vec::new(),
                 cloths: Vec::new(),
+                at_rest: false,
+                seams: Vec::new(),
+                fit: Vec::new(),
                 untangled_at_frame: None,
                 stages_ms: StagesMs::default(),
             },

@@ -18,6 +18,7 @@ use std::time::Instant;
 
 use muslin::parallel::Team;
 use muslin::scene::{Finding, Outcome, Override, parse};
+use muslin::simulation::Phase;
 use muslin::solver::StepReport;
 use muslin::{SetupError, Simulation};
 
@@ -25,7 +26,7 @@ use crate::args::SceneChanges;
 use crate::failure::Failure;
 use crate::scene_file::SceneFile;
 use crate::session::report::Frame;
-use crate::session::{Interrupt, fingerprint};
+use crate::session::{Interrupt, RestWatch, fingerprint};
 
 use row::Row;
 use vary::{Range, Values, Vary};
@@ -190,7 +191,12 @@ impl Sweep {
         })?;
         let rest = parsed.scene.stop_at_rest.map(|speed| {
             let window = (0.5 * parsed.scene.fps).ceil().max(1.0) as usize;
-            AtRest { speed, window, slow: 0 }
+            let watch = (simulation.model().settled_by > 0.0).then(|| {
+                let mut watch = RestWatch::new(parsed.scene.fps);
+                watch.see(&simulation);
+                watch
+            });
+            AtRest { speed, window, slow: 0, hung: 0, watch }
         });
         Ok(World { frame_count: parsed.scene.frame_count(), simulation, rest, step: StepReport::default() })
     }
@@ -240,6 +246,10 @@ struct AtRest {
     window: usize,
     /// Frames in a row in which nothing was.
     slow: usize,
+    /// Frames in a row after it was sewn.
+    hung: usize,
+    /// Of cloth that is sewn.
+    watch: Option<RestWatch>,
 }
 
 impl World {
@@ -265,7 +275,16 @@ impl World {
 
     fn is_at_rest(&mut self) -> bool {
         let Some(rest) = &mut self.rest else { return false };
-        let is_slow = self.simulation.state().velocities.iter().all(|velocity| velocity.norm() < rest.speed);
+        let is_hung = self.simulation.phase() != Some(Phase::Sewing);
+        let velocities = &self.simulation.state().velocities;
+        let is_slow = is_hung && velocities.iter().all(|velocity| velocity.norm() < rest.speed);
+        rest.hung = if is_hung { rest.hung + 1 } else { 0 };
+        if let Some(watch) = &mut rest.watch {
+            watch.see(&self.simulation);
+            if rest.hung >= rest.window && watch.travel().is_some_and(|travel| travel < rest.speed) {
+                return true;
+            }
+        }
         rest.slow = if is_slow { rest.slow + 1 } else { 0 };
         rest.slow >= rest.window
     }

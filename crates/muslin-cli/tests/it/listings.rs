@@ -13,7 +13,7 @@ fn scenes_are_listed_and_written() {
         names,
         [
             "drape", "hanging", "flag", "curtain", "box_edge", "twist", "swing", "sleeve", "twirl", "tower", "ring",
-            "spike", "bar", "press", "tunic"
+            "spike", "bar", "press", "walk", "tunic"
         ]
     );
     assert_eq!(

@@ -12,5 +12,6 @@ mod listings;
 mod muslin;
 mod refusals;
 mod resume;
+mod sewing;
 mod sweep;
 mod view;

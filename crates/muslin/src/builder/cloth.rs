@@ -35,6 +35,8 @@ pub struct ClothBuilder {
     name: Option<String>,
     shape: ClothShape,
     rest: RestShape,
+    close_by: Option<f64>,
+    settle_by: Option<f64>,
     weld: Option<f64>,
     repair: bool,
     translate: [f64; 3],
@@ -79,6 +81,8 @@ impl ClothBuilder {
             name: None,
             shape,
             rest: RestShape::Mesh,
+            close_by: None,
+            settle_by: None,
             weld: None,
             repair: false,
             translate: [0.0; 3],
@@ -117,6 +121,18 @@ impl ClothBuilder {
     /// A rest shape other than where the vertices are at the start: a position for each of them, in m.
     pub fn rest(mut self, positions: Vec<[f64; 3]>) -> Self {
         self.rest = RestShape::Given(Arc::new(positions));
+        self
+    }
+
+    /// Brings it into its rest shape by this time, in s, without weight and wind: for cloth that starts far from it.
+    pub fn close_by(mut self, time: f64) -> Self {
+        self.close_by = Some(time);
+        self
+    }
+
+    /// Lets it down until this time, in s, after it was brought into its rest shape: with its weight, so damped that it does not swing.
+    pub fn settle_by(mut self, time: f64) -> Self {
+        self.settle_by = Some(time);
         self
     }
 
@@ -210,6 +226,8 @@ impl ClothBuilder {
             name: self.name.clone().unwrap_or_else(|| format!("cloth{index}")),
             shape: self.shape.clone(),
             rest: self.rest.clone(),
+            close_by: self.close_by,
+            settle_by: self.settle_by,
             weld: self.weld,
             repair: self.repair,
             translate: self.translate,

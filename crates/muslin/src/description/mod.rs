@@ -176,6 +176,10 @@ pub struct Cloth {
     pub shape: ClothShape,
     /// Its shape when nothing pulls at it.
     pub rest: RestShape,
+    /// Time until which it is sewn, in s: brought from a start that is far from its rest shape into that, without weight and wind, by all that its material pulls with. `None`: it is let go at once.
+    pub close_by: Option<f64>,
+    /// Time until which it is let down after that, in s: with its weight, and so damped that it does not swing. `None`: it is let go when it is sewn.
+    pub settle_by: Option<f64>,
     /// Vertices of a mesh that are not farther apart than this become one, in m. `None`: those at one place, in a file that has to repeat them (`.glb`).
     pub weld: Option<f64>,
     /// Whether defects of the mesh are repaired rather than refused.
@@ -258,6 +262,13 @@ pub enum ClothShape {
     Mesh {
         /// Path as the scene gives it; whoever reads files resolves it.
         file: String,
+    },
+    /// A sewing pattern. Whoever reads files makes one cloth of its panels: placed in space, vertices that are sewn together made one, flat pieces side by side as texture coordinates in m.
+    Pattern {
+        /// Path as the scene gives it.
+        file: String,
+        /// Length of edges, in m.
+        resolution: f64,
     },
     /// A mesh in memory. A scene file has no word for it: the text of a scene names the file in which it would be.
     Given(Arc<Mesh>),

@@ -256,7 +256,7 @@ fn sheet([width, depth]: [f64; 2], points: &[[f64; 2]], triangles: Vec<[u32; 3]>
     let positions = points.iter().map(|[x, z]| [width * x, 0.0, depth * z]).collect();
     let coordinates = points.iter().map(|[x, z]| [0.5 + x, 0.5 - z]).collect();
     let uv = Uv { coordinates, triangles: triangles.clone() };
-    Mesh { positions, triangles, uv: Some(uv), groups: Vec::new(), flat: None }
+    Mesh { positions, triangles, uv: Some(uv), ..Mesh::default() }
 }
 
 /// `halves` half-cells from the start of a side of `cells` cells, as a fraction of the side measured from its middle.

@@ -42,6 +42,24 @@ pub struct Mesh {
     pub groups: Vec<Group>,
     /// The rest shape of each triangle, laid flat, in m: cloth that was cut and sewn has none as a whole. `None`: `positions` are the rest shape.
     pub flat: Option<Vec<[[f64; 2]; 3]>>,
+    /// What was sewn together.
+    pub seams: Vec<Seam>,
+}
+
+/// Two sides that were sewn together.
+///
+/// ```
+/// use muslin::mesh::Seam;
+///
+/// let seam = Seam { name: "side".to_owned(), sides: [vec![0, 1, 2], vec![0, 1, 2]] };
+/// assert_eq!(seam.sides[0].len(), seam.sides[1].len());
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Seam {
+    /// Its name in the file.
+    pub name: String,
+    /// The vertices of both sides in order, as many on each; where they have been made one, the same.
+    pub sides: [Vec<u32>; 2],
 }
 
 /// Texture coordinates, indexed per corner.

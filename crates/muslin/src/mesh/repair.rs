@@ -53,6 +53,7 @@ fn mended(mesh: &Mesh, survey: &Survey) -> Mesh {
             .map(|uv| Uv { coordinates: uv.coordinates.clone(), triangles: mend(&uv.triangles, survey, &kept) }),
         groups: renumbered(&mesh.groups, &kept, mesh.triangle_count()),
         flat: mesh.flat.as_ref().map(|flat| mend(flat, survey, &kept)),
+        seams: mesh.seams.clone(),
     }
 }
 

@@ -45,7 +45,11 @@ pub fn weld(mesh: &Mesh, distance: f64) -> Welded {
     }
     let renumbered = |triangle: &[u32; 3]| triangle.map(|old| new_from_old.get(old as usize).copied().unwrap_or(old));
     let triangles = mesh.triangles.iter().map(renumbered).collect();
-    let mesh = Mesh { positions, triangles, uv: mesh.uv.clone(), groups: mesh.groups.clone(), flat: mesh.flat.clone() };
+    let mut seams = mesh.seams.clone();
+    for v in seams.iter_mut().flat_map(|seam| seam.sides.iter_mut().flatten()) {
+        *v = new_from_old.get(*v as usize).copied().unwrap_or(*v);
+    }
+    let mesh = Mesh { positions, triangles, seams, ..mesh.clone() };
     Welded { mesh, new_from_old }
 }
 

@@ -53,6 +53,8 @@ impl Model {
             thickness: scene.contact.thickness,
             surface: Surface::default(),
             is_tangled: false,
+            sewn_by: scene.cloths.iter().filter_map(|cloth| cloth.close_by).fold(0.0, f64::max),
+            settled_by: scene.cloths.iter().filter_map(|cloth| cloth.settle_by.or(cloth.close_by)).fold(0.0, f64::max),
         }
     }
 
@@ -271,7 +273,10 @@ fn cloth_mesh(
     let start = mesh.positions.clone();
     let rest = match &cloth.rest {
         RestShape::Mesh => return Some(ClothMesh { mesh, start }),
-        RestShape::Uv { scale } => lay_flat(&mut mesh, *scale),
+        RestShape::Uv { scale } => {
+            let is_pattern = matches!(cloth.shape, ClothShape::Pattern { .. });
+            lay_flat(&mut mesh, if is_pattern { scale * cloth.scale } else { *scale })
+        }
         RestShape::File(file) => load(file).and_then(|rest| take_shape(&mut mesh, &rest, &new_from_old, cloth.scale)),
         RestShape::Given(positions) => {
             let rest = Mesh { positions: positions.to_vec(), ..mesh.clone() };
@@ -288,7 +293,9 @@ fn cloth_mesh(
             .for_each(|f| problems.error(&place, format!("{} in the rest shape", f.kind)));
         return None;
     }
-    warn_of_other_size(&place, cloth, &mesh, &start, problems);
+    if cloth.close_by.is_none() {
+        warn_of_other_size(&place, cloth, &mesh, &start, problems);
+    }
     Some(ClothMesh { mesh, start })
 }
 
@@ -383,6 +390,8 @@ fn start_mesh(
             (Mesh::tube(*radius, *height, *cells).map_err(|e| e.to_string()), "tube")
         }
         ClothShape::Mesh { file } => (load(file), "mesh"),
+        // The same pattern may be another cloth: of another resolution, around another body.
+        ClothShape::Pattern { file, .. } => (load(&format!("{file}#{place}")), "pattern"),
         ClothShape::Given(mesh) => (Ok(Mesh::clone(mesh)), "mesh"),
     };
     let place = format!("{place}.{key}");

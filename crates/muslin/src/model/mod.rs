@@ -80,6 +80,10 @@ pub struct Model {
     pub(crate) surface: Surface,
     /// Whether something cuts or touches at the start that is to be untangled.
     pub is_tangled: bool,
+    /// Time until which cloth is sewn, in s; 0 where none is.
+    pub sewn_by: f64,
+    /// Time until which cloth that was sewn is let down, in s; not before `sewn_by`.
+    pub settled_by: f64,
 }
 
 impl fmt::Debug for Model {

@@ -63,7 +63,11 @@ fn view(out: &mut String, view: &View) -> fmt::Result {
 fn cloth(out: &mut String, cloth: &Cloth) -> fmt::Result {
     writeln!(out, "\n[[cloth]]\nname = {}", Quoted(&cloth.name))?;
     shape(out, &cloth.shape, &cloth.name)?;
-    rest(out, &cloth.rest, &cloth.name)?;
+    if !matches!(cloth.shape, ClothShape::Pattern { .. }) {
+        rest(out, &cloth.rest, &cloth.name)?;
+    }
+    optional(out, "close_by", cloth.close_by)?;
+    optional(out, "settle_by", cloth.settle_by)?;
     optional(out, "weld", cloth.weld)?;
     writeln!(out, "repair = {}", cloth.repair)?;
     writeln!(out, "translate = {:?}\nrotate = {:?}", cloth.translate, cloth.rotate)?;
@@ -84,6 +88,9 @@ fn shape(out: &mut String, shape: &ClothShape, name: &str) -> fmt::Result {
             writeln!(out, "tube = {{ radius = {radius:?}, height = {height:?}, cells = {cells:?} }}")
         }
         ClothShape::Mesh { file } => writeln!(out, "mesh = {}", Quoted(file)),
+        ClothShape::Pattern { file, resolution } => {
+            writeln!(out, "pattern = {}\nresolution = {resolution:?}", Quoted(file))
+        }
         ClothShape::Given(_) => writeln!(out, "mesh = {}", Quoted(&format!("{name}.obj"))),
     }
 }

@@ -22,6 +22,8 @@ use crate::parameter::Settings;
 use crate::setup;
 use crate::setup::Compiled;
 use crate::solver;
+use crate::solver::sewing;
+use crate::solver::sewing::Sewing;
 use crate::solver::{Clock, Context, Need, NoClock, Solver, SolverKind, StepError, StepReport, Term};
 use crate::state::{SolverMemory, State};
 use crate::validate;
@@ -46,6 +48,8 @@ pub struct Simulation {
     /// The state before the step, in case a thread panics.
     before: State,
     solver: Box<dyn Solver>,
+    /// Until [`Model::settled_by`], in place of the solver.
+    sewing: Option<Box<dyn Sewing>>,
     kind: &'static SolverKind,
     settings: Settings,
     team: Team,
@@ -68,6 +72,24 @@ pub struct Simulation {
     excess: f64,
     count_intersections: bool,
     interaction: Grab,
+}
+
+/// What is done with cloth that starts far from its rest shape, before it is let go.
+///
+/// ```
+/// use muslin::simulation::Phase;
+/// use muslin::{Cloth, Simulation};
+///
+/// let simulation = Simulation::builder().cloth(Cloth::grid([1.0, 1.0], [2, 2]).rest_uv(0.5).close_by(1.0)).build()?;
+/// assert_eq!(simulation.phase(), Some(Phase::Sewing));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// It is brought into its rest shape, without weight: until [`Model::sewn_by`].
+    Sewing,
+    /// It is let down: until [`Model::settled_by`].
+    Settling,
 }
 
 /// Why a simulation could not be set up.
@@ -173,6 +195,7 @@ impl Simulation {
             terms: compiled.terms,
             state: compiled.state,
             solver: (kind.build)(&scene.solver.settings),
+            sewing: None,
             kind,
             settings: scene.solver.settings.clone(),
             team,
@@ -187,6 +210,7 @@ impl Simulation {
             start_stirred: 0.0,
             excess: 0.0,
         };
+        simulation.sewing = sewing::solver(&simulation.model, kind, scene.frame_time());
         simulation.measure_start();
         Ok(simulation)
     }
@@ -251,21 +275,37 @@ impl Simulation {
             Context { model: &self.model, terms: &self.terms, team: &self.team, threads, clock: &*self.clock };
         let start = self.clock.seconds();
         self.before.copy_from(&self.state);
-        let (solver, state) = (&mut self.solver, &mut self.state);
+        let phase = self.phase();
+        let is_sewing = phase.is_some();
+        let energy = if is_sewing { self.total_energy() } else { 0.0 };
+        let solver: &mut dyn Solver = match (&mut self.sewing, phase) {
+            (Some(sewing), Some(phase)) => {
+                if phase == Phase::Settling {
+                    sewing.weigh(&context, &self.state, dt);
+                }
+                sewing.as_mut()
+            }
+            _ => self.solver.as_mut(),
+        };
+        let state = &mut self.state;
         let step = || self.team.stoppable(|| self.team.host(threads, || solver.advance(&context, state, dt)));
         let report = match catch_unwind(AssertUnwindSafe(step)) {
             Ok(outcome) => outcome?,
             Err(panic) => {
                 // Whatever was half done is gone: the state, and what the solver keeps. The team has met again at the end of its run.
                 self.state.copy_from(&self.before);
-                self.solver = (self.kind.build)(&self.settings);
+                self.renew();
                 return Err(if panic.is::<Stopped>() { StepError::Stopped } else { StepError::panicked(&*panic) });
             }
         };
         self.book(&report);
+        if is_sewing {
+            let taken = self.total_energy() - energy - report.work.total();
+            self.state.work.program += taken;
+        }
         if let Err(error) = self.examine(&report) {
             self.state.copy_from(&self.before);
-            self.solver = (self.kind.build)(&self.settings);
+            self.renew();
             return Err(error);
         }
         if let Some(tuner) = &mut self.tuner {
@@ -273,6 +313,18 @@ impl Simulation {
             tuner.record((self.clock.seconds() - start) / f64::from(report.iterations.max(1)));
         }
         Ok(report)
+    }
+
+    /// What is done with cloth that is sewn in the next frame; `None` once it is let go, and where there is none.
+    pub fn phase(&self) -> Option<Phase> {
+        let before = |limit| self.begins_before(limit, self.state.time);
+        let settling = before(self.model.settled_by).then_some(Phase::Settling);
+        if before(self.model.sewn_by) { Some(Phase::Sewing) } else { settling }
+    }
+
+    /// Whether a frame that begins at a time, in s, does so before a limit. A quotient is not exact: one that begins at the limit does not.
+    fn begins_before(&self, limit: f64, time: f64) -> bool {
+        time + 0.5 / self.fps < limit
     }
 
     /// Books the work of a frame.
@@ -462,7 +514,13 @@ impl Simulation {
     /// A solver keeps things that follow from the model; this one has changed.
     fn forget(&mut self) {
         self.state.memory.disturbed();
+        self.renew();
+    }
+
+    /// Solvers that keep nothing.
+    fn renew(&mut self) {
         self.solver = (self.kind.build)(&self.settings);
+        self.sewing = sewing::solver(&self.model, self.kind, self.fps.recip());
     }
 
     /// Positions of one cloth in single precision, in m, numbered as in the user's mesh; empty if there is no such cloth.

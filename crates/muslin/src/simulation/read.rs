@@ -100,6 +100,29 @@ pub enum RayTarget {
 }
 
 impl Simulation {
+    /// What the materials pull and push with at each vertex of the state, in N: −∂E/∂x. Not numbers where one is rigid.
+    ///
+    /// ```
+    /// use muslin::{Cloth, Simulation};
+    ///
+    /// let simulation = Simulation::builder().cloth(Cloth::grid([1.0, 1.0], [2, 2])).build()?;
+    /// assert!(simulation.elastic_forces().iter().all(|force| force.norm() < 1e-12), "it starts at rest");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn elastic_forces(&self) -> Vec<Vec3<f64>> {
+        let x = &self.state.positions;
+        let mut forces = vec![Vec3::ZERO; x.len()];
+        for term in &self.terms {
+            for element in 0..term.element_count() {
+                for (corner, &vertex) in term.stencil(element).iter().enumerate() {
+                    let [gradient, _] = term.forces_at(element, corner, self.fps.recip(), &|v| [x[v]; 2]);
+                    forces[vertex as usize] += -gradient;
+                }
+            }
+        }
+        forces
+    }
+
     /// The number of cloths.
     pub fn cloth_count(&self) -> usize {
         self.model.cloths.len()

@@ -18,6 +18,7 @@
 use crate::model::{Model, edge_strain};
 use crate::simulation::Simulation;
 use crate::solver::{Need, StepError, StepReport};
+use crate::state::Work;
 
 /// See above.
 const GIVEN: f64 = 10.0;
@@ -77,6 +78,10 @@ impl Simulation {
         if report.residual.is_nan() {
             return Err(StepError::non_finite(model, 0));
         }
+        // What is sewn begins with any strain.
+        if self.begins_before(model.settled_by, self.before.time) {
+            return Ok(());
+        }
         let strains = model.edges.iter().map(|&(edge, rest)| (edge_strain(&state.positions, edge, rest), edge[0]));
         let (strain, strained) = strains.fold((0.0, 0), |most, strain| if strain.0 > most.0 { strain } else { most });
         let kinetic: f64 = state.velocities.iter().zip(&model.masses).map(|(v, m)| 0.5 * m * v.norm_squared()).sum();
@@ -108,7 +113,12 @@ impl Simulation {
     fn given(&self) -> f64 {
         let gravity = self.model.gravity_energy(&self.state.positions);
         let fallen = (gravity - (self.start_energy - self.start_stirred)).abs();
-        self.start_stirred.abs() + fallen + self.state.work.size() + self.excess
+        // What cloth has that is sewn, it has lost by then, as the work of a program.
+        let (stirred, work) = match self.model.settled_by > 0.0 {
+            true => (0.0, Work { program: 0.0, ..self.state.work }),
+            false => (self.start_stirred.abs(), self.state.work),
+        };
+        stirred + fallen + work.size() + self.excess
     }
 
     /// The energy from nowhere, if it may be far more than was given, and what was; in J.

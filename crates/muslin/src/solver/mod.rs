@@ -25,6 +25,7 @@
 //! | `vertex_stages.rs` | predict, collide and contact resolution over vertices, once for single and double precision |
 //! | `term.rs` | [`Term`], the elements of a model behind the sweeps of all solvers |
 //! | `adaptive.rs` | substeps chosen from stability, speeds and the energy error |
+//! | `sewing.rs` | what brings cloth into a rest shape that is far from its start |
 //! | `ledger.rs` | work of pins, moving colliders and wind |
 //! | `elastic.rs`, `linear/` | sums over elements; sparse systems |
 
@@ -33,6 +34,7 @@ pub(crate) mod elastic;
 pub(crate) mod ledger;
 pub(crate) mod linear;
 pub(crate) mod position_based;
+pub(crate) mod sewing;
 pub(crate) mod substep_loop;
 pub(crate) mod vertex_stages;
 

@@ -21,6 +21,7 @@ use crate::model::{Cloth, Model, Pinned};
 use crate::motion::Pose;
 use crate::parallel::{Shared, Worker};
 use crate::solver::ledger::Books;
+use crate::solver::sewing::Pull;
 use crate::solver::{Context, Particle, StepError};
 
 /// How often a point is moved out of colliders that it enters again and again.
@@ -99,6 +100,8 @@ pub(crate) struct VertexStages<'a, R: Real> {
     gravity_step: R::Four,
     wind: Option<Wind<R>>,
     thickness: f64,
+    /// Only while cloth is sewn.
+    pull: Option<Pull>,
 }
 
 impl<'a, R: Real> VertexStages<'a, R> {
@@ -114,7 +117,16 @@ impl<'a, R: Real> VertexStages<'a, R> {
             gravity_step: Particle::<R>::vector((model.gravity * step).cast()).four(),
             wind: model.wind.as_ref().map(Wind::cast),
             thickness: model.thickness,
+            pull: None,
         }
+    }
+
+    /// The stages of cloth that is sewn: without wind, and for a time without weight.
+    pub(crate) fn sewing(self, pull: Option<Pull>) -> Self {
+        let Some(Pull { has_weight, .. }) = pull else { return self };
+        let none = R::Four::from([R::ZERO; 4]);
+        let gravity_step = if has_weight { self.gravity_step } else { none };
+        Self { gravity_step, wind: None, pull, ..self }
     }
 
     /// **Predict.** Forces from outside, then every vertex where it would go alone; pins where their paths lead.
@@ -180,7 +192,8 @@ impl<'a, R: Real> VertexStages<'a, R> {
 
     /// What damping leaves of a velocity after a substep.
     pub(crate) fn decay(&self, cloth: &Cloth) -> f64 {
-        libm::exp(-cloth.damping * self.step.to_f64())
+        let damping = self.pull.map_or(cloth.damping, |pull| pull.damping);
+        libm::exp(-damping * self.step.to_f64())
     }
 
     /// Whether there is wind.

@@ -21,7 +21,7 @@
 
 use std::ops::Range;
 
-use crate::mesh::Mesh;
+use crate::mesh::{Mesh, Seam};
 use crate::topology::Adjacency;
 
 /// A renumbering of vertices.
@@ -90,6 +90,17 @@ impl Ordering {
             uv: mesh.uv.clone(),
             groups: mesh.groups.clone(),
             flat: mesh.flat.clone(),
+            seams: mesh
+                .seams
+                .iter()
+                .map(|seam| Seam {
+                    name: seam.name.clone(),
+                    sides: seam
+                        .sides
+                        .clone()
+                        .map(|side| side.iter().map(|&old| self.new_from_old[old as usize]).collect()),
+                })
+                .collect(),
         }
     }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
+use crate::description::RestShape;
 use crate::parameter::{Kind, Parameter};
 use crate::validate::suggest::quote;
 
@@ -75,6 +76,26 @@ pub(crate) const FRAME_RATE: Kind = Kind::Number { min: 1e-3, max: 1e5 };
 pub(crate) const THICKNESS: Kind = Kind::Number { min: 0.0, max: 1.0 };
 /// Distance within which vertices become one, in m.
 pub(crate) const WELD: Kind = Kind::Number { min: 0.0, max: 1.0 };
+/// Length of edges in a pattern, in m.
+pub(crate) const RESOLUTION: Kind = Kind::Number { min: 5e-4, max: 1.0 };
+/// Cloth that is sewn starts elsewhere than at rest.
+pub(crate) fn starts_elsewhere(rest: &RestShape) -> Result<(), String> {
+    let starts_at_rest = matches!(rest, RestShape::Mesh);
+    let message = "has no effect where cloth starts in its rest shape; give `pattern` or `rest` too, or leave this out";
+    if starts_at_rest { Err(message.to_owned()) } else { Ok(()) }
+}
+
+/// Cloth is let down after it is sewn.
+pub(crate) fn settles_after(close_by: Option<f64>, settle_by: f64) -> Result<(), String> {
+    match close_by {
+        Some(close_by) if settle_by < close_by => Err(format!(
+            "is {settle_by} s, before the cloth is sewn at {close_by} s; give a later time, or an earlier close_by"
+        )),
+        Some(_) => Ok(()),
+        None => Err("has no effect on cloth that is not sewn; give close_by too, or leave this out".to_owned()),
+    }
+}
+
 /// Red, green or blue.
 pub(crate) const COLOR: Kind = Kind::Number { min: 0.0, max: 1.0 };
 /// Vertical field of view, in degrees.

@@ -160,6 +160,15 @@ impl Checker {
             // What is wrong with it is found when the model is built.
             RestShape::Mesh | RestShape::Given(_) => {}
         }
+        if let Some(time) = cloth.close_by {
+            self.number(&at("close_by"), NOT_NEGATIVE, time);
+            self.verdict(&at("close_by"), limits::starts_elsewhere(&cloth.rest));
+        }
+        if let Some(time) = cloth.settle_by
+            && self.number(&at("settle_by"), NOT_NEGATIVE, time)
+        {
+            self.verdict(&at("settle_by"), limits::settles_after(cloth.close_by, time));
+        }
         if let Some(distance) = cloth.weld {
             self.number(&at("weld"), WELD, distance);
         }
@@ -191,6 +200,10 @@ impl Checker {
                 }
             }
             ClothShape::Mesh { file } => self.verdict(&format!("{place}.mesh"), limits::file_name(file)),
+            ClothShape::Pattern { file, resolution } => {
+                self.verdict(&format!("{place}.pattern"), limits::file_name(file));
+                self.number(&format!("{place}.resolution"), limits::RESOLUTION, *resolution);
+            }
             // What is wrong with a mesh is found when the model is built, from a file or not.
             ClothShape::Given(_) => {}
         }

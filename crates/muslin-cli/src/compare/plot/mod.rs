@@ -52,7 +52,7 @@ const FOOT: f64 = 0.01;
 /// Strains that differ by more than this factor are shown by their logarithm.
 const WIDE: f64 = 20.0;
 
-static FONT_FILE: &[u8] = include_bytes!("../../../assets/DejaVuSans-subset.ttf");
+pub(crate) static FONT_FILE: &[u8] = include_bytes!("../../../assets/DejaVuSans-subset.ttf");
 
 /// The picture, twice.
 pub(crate) struct Drawing {

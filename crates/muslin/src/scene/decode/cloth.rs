@@ -12,6 +12,9 @@ use crate::validate;
 use crate::validate::choice::Family;
 use crate::validate::limits::{self, CELLS, COLOR, NOT_NEGATIVE, Names, WELD};
 
+/// When a pattern is sewn, in s, unless a scene says otherwise.
+const CLOSE_BY: f64 = 1.0;
+
 /// Reads all cloths: at least one, with distinct names.
 pub(super) fn cloths(t: &mut Table<'_, '_>, solver: Option<&'static Entry>) -> Option<Vec<Cloth>> {
     let mut names = Names::default();
@@ -31,7 +34,10 @@ fn cloth(t: &mut Table<'_, '_>, index: usize, names: &mut Names, solver: Option<
         t.value_error("name", message);
     }
     let shape = shape(t);
-    let rest = rest(t);
+    let is_pattern = matches!(shape, Some(ClothShape::Pattern { .. }));
+    let rest = if is_pattern { rest_of_pattern(t) } else { rest(t) };
+    let close_by = close_by(t, is_pattern, rest.as_ref());
+    let settle_by = settle_by(t, close_by);
     let weld = t.get("weld").and_then(|v| v.number(WELD));
     let repair = t.get("repair").and_then(Item::boolean).unwrap_or(false);
     let translate = t.get("translate").and_then(|v| v.vector(Kind::BOUNDED)).unwrap_or_default();
@@ -45,15 +51,63 @@ fn cloth(t: &mut Table<'_, '_>, index: usize, names: &mut Names, solver: Option<
     };
     let color = t.get("color").and_then(|v| v.vector(COLOR));
     let (shape, rest, material, pins) = (shape?, rest?, material?, pins?);
-    Some(Cloth { name, shape, rest, weld, repair, translate, rotate, scale, velocity, material, pins, color })
+    Some(Cloth {
+        name,
+        shape,
+        rest,
+        close_by,
+        settle_by,
+        weld,
+        repair,
+        translate,
+        rotate,
+        scale,
+        velocity,
+        material,
+        pins,
+        color,
+    })
 }
 
 fn shape(t: &mut Table<'_, '_>) -> Option<ClothShape> {
     let grid = t.get("grid").and_then(|v| v.table(grid));
     let tube = t.get("tube").and_then(|v| v.table(tube));
     let mesh = t.get("mesh").and_then(mesh);
-    one_key(t, &["grid", "tube", "mesh"], "a cloth needs one shape: grid, tube or mesh")?;
-    grid.or(tube).or(mesh)
+    let pattern = pattern(t);
+    one_key(t, &["grid", "tube", "mesh", "pattern"], "a cloth needs one shape: grid, tube, mesh or pattern")?;
+    grid.or(tube).or(mesh).or(pattern)
+}
+
+fn pattern(t: &mut Table<'_, '_>) -> Option<ClothShape> {
+    let file = t.get("pattern").map(|v| v.refine(|v| v.text(), |file| limits::file_name(file).map(str::to_owned)));
+    let resolution = t.get("resolution").map(|v| v.number(limits::RESOLUTION));
+    let Some(file) = file else {
+        if resolution.is_some() {
+            t.value_error("resolution", "is the length of edges in a pattern; give that, or leave this out");
+        }
+        return None;
+    };
+    Some(ClothShape::Pattern { file: file?, resolution: resolution.unwrap_or(Some(0.01))? })
+}
+
+/// What is sewn of a pattern is flat in its pieces.
+fn rest_of_pattern(t: &mut Table<'_, '_>) -> Option<RestShape> {
+    for key in ["rest", "uv_scale"] {
+        if t.get(key).is_some() {
+            t.value_error(key, "a pattern is its own rest shape; leave this out");
+        }
+    }
+    Some(RestShape::Uv { scale: 1.0 })
+}
+
+/// Seconds; a pattern is sewn, other cloth that starts elsewhere than at rest may be.
+fn close_by(t: &mut Table<'_, '_>, is_pattern: bool, rest: Option<&RestShape>) -> Option<f64> {
+    let Some(item) = t.get("close_by") else { return is_pattern.then_some(CLOSE_BY) };
+    let time = item.number(NOT_NEGATIVE);
+    if let Err(message) = rest.map_or(Ok(()), limits::starts_elsewhere) {
+        t.value_error("close_by", message);
+    }
+    time
 }
 
 /// A word, or the name of a file.
@@ -73,6 +127,15 @@ fn rest(t: &mut Table<'_, '_>) -> Option<RestShape> {
             Some(rest)
         }
     }
+}
+
+/// Seconds; not before it is sewn.
+fn settle_by(t: &mut Table<'_, '_>, close_by: Option<f64>) -> Option<f64> {
+    let time = t.get("settle_by")?.number(NOT_NEGATIVE)?;
+    if let Err(message) = limits::settles_after(close_by, time) {
+        t.value_error("settle_by", message);
+    }
+    Some(time)
 }
 
 fn grid(t: &mut Table<'_, '_>) -> Option<ClothShape> {

@@ -146,6 +146,7 @@ impl AutoSolver {
                     iterations: 1,
                     long_range: start.long_range,
                     max_strain: Some(*max_strain),
+                    pull: None,
                 })
             };
             let twin_state = State::empty();

@@ -33,7 +33,7 @@ pub(crate) struct Plain {
 
 impl Plain {
     pub(crate) fn new() -> Self {
-        let settings = LoopSettings { substeps: 1, iterations: 1, long_range: None, max_strain: None };
+        let settings = LoopSettings { substeps: 1, iterations: 1, long_range: None, max_strain: None, pull: None };
         Self { xpbd: PositionBased::new(settings), explicit: Symplectic::new(1), substeps: 1, stable: None }
     }
 

@@ -60,6 +60,8 @@ use crate::solver::position_based::strain_limit::EASY_ROUNDS;
 use crate::solver::position_based::substep::Arrays;
 use crate::solver::position_based::sweep::{Place, Sweep};
 use crate::solver::position_based::vertices::Frame;
+use crate::solver::sewing;
+use crate::solver::sewing::{Pull, Sewing};
 use crate::solver::vertex_stages::VertexStages;
 use crate::solver::{
     Context, MOST_SUBSTEPS, Solver, Stage, StageTimes, StepError, StepReport, Stopwatch, Term, explicit, paced,
@@ -128,6 +130,17 @@ where
             let needed = stable.map_or(0.0, |stable| (dt / (BEYOND_STABLE * stable)).ceil());
             (needed.min(MOST_SUBSTEPS as f64) as u32).max(L::FEWEST)
         })
+    }
+}
+
+impl<R: Bundled, L: ProjectionLaw<R>> Sewing for PositionBased<R, L>
+where
+    dyn Term: Place<R>,
+{
+    fn weigh(&mut self, context: &Context<'_>, state: &State, dt: f64) {
+        self.settings.substeps = self.wanted_substeps(context, state, dt).max(sewing::substeps(dt));
+        self.settings.iterations = sewing::SWEEPS;
+        self.settings.pull = Some(Pull::settling());
     }
 }
 
@@ -267,6 +280,7 @@ where
     fn run_substeps(&mut self, context: &Context<'_>, step: f64, substeps: Range<usize>) -> (StageTimes, f64) {
         let resolves_contact = self.frame.resolves_contact();
         let (stages, arrays, kinematics, first_rest_offsets) = self.frame.open(context, step);
+        let stages = stages.sewing(self.settings.pull);
         let none = LengthConstraints { long_range: None, strain_limit: None };
         // A sweep gets and sets those of its own elements; shares of elements are the same in every sweep of a term.
         let multipliers = Shared::open(context.team, &mut self.multipliers);
@@ -381,6 +395,7 @@ where
             self.predict(s);
             for iteration in 0..self.frame.settings.iterations {
                 self.solve(s, iteration);
+                self.limit_ways();
                 self.collide(s);
             }
             self.update(s);
@@ -434,6 +449,14 @@ where
         if let Some(limit) = &constraints.strain_limit {
             let ends = frame.ends(constraints.strain_limit_index());
             self.limit_rounds = limit.hold(self.worker, &ends, &frame.limit_lists);
+        }
+    }
+
+    /// While cloth is sewn: no vertex goes farther in a substep than at the speed of the pull.
+    fn limit_ways(&mut self) {
+        let frame = self.frame;
+        if let Some(pull) = frame.settings.pull.filter(|pull| pull.speed.is_finite()) {
+            frame.stages.limit_ways(self.worker, &frame.arrays, pull.speed * frame.step);
         }
     }
 

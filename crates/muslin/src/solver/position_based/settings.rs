@@ -2,6 +2,7 @@
 
 use crate::parameter::{Kind, Parameter, Setting, Settings};
 use crate::solver::count;
+use crate::solver::sewing::Pull;
 
 /// How a frame is divided, and which constraints hold beside the terms of the model.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -13,6 +14,8 @@ pub(crate) struct LoopSettings {
     pub(crate) long_range: Option<LongRangeSettings>,
     /// The strain, either way, that no edge is left with.
     pub(crate) max_strain: Option<f64>,
+    /// Only while cloth is sewn.
+    pub(crate) pull: Option<Pull>,
 }
 
 /// How long the long-range constraints are.
@@ -31,6 +34,7 @@ impl LoopSettings {
             iterations: count(settings, "iterations"),
             long_range: is_long_range.then(LongRangeSettings::default),
             max_strain: settings.number(MAX_STRAIN.name),
+            pull: None,
         }
     }
 }

@@ -52,6 +52,7 @@ impl<'a, R: Real> Arrays<'a, R> {
         //                  previous                                 of the colour has
         //   tethers        gets own, and anchors, which have no       sets own particles
         //                  tethers, so that nobody sets them then
+        //   limit_ways     gets own                                 sets own particles
         //   collide        gets own                                 sets own particles, previous, contact normals
         //   collide_edges  as one colour, for each of its colours   sets particles, previous, contact normals of own edges
         //   collide_again  gets own                                 sets own particles, previous
@@ -176,6 +177,20 @@ impl<R: Real> VertexStages<'_, R> {
             // What holds at the end of a substep holds for vertices.
             self.collide_again(worker, arrays, colliders);
             worker.barrier();
+        }
+    }
+
+    /// Shortens the way of every free vertex in this substep to `longest`, in m.
+    pub(crate) fn limit_ways(&self, worker: &Worker<'_>, arrays: &Arrays<'_, R>, longest: f64) {
+        let longest = R::from_f64(longest);
+        for i in worker.share(0..arrays.particles.len()) {
+            let (particle, previous) = (arrays.particles.get(i), arrays.previous.get(i));
+            let way = particle.xyz() - previous.xyz();
+            let length = way.norm();
+            if particle.inverse_mass() > R::ZERO && length > longest {
+                let kept = previous.xyz() + way * (longest / length);
+                arrays.particles.set(i, Particle::new(kept, particle.inverse_mass()));
+            }
         }
     }
 

@@ -5,3 +5,4 @@ pub(crate) mod nets;
 mod order;
 mod pins;
 mod rest;
+mod sewing;

@@ -339,6 +339,8 @@ fn shape() -> impl Strategy<Value = ClothShape> {
             cells: [around, along]
         }),
         "(?s).{1,20}".prop_map(|file| ClothShape::Mesh { file }),
+        ("[a-z]{3,20}\\.json", number(5e-4, 1.0))
+            .prop_map(|(file, resolution)| ClothShape::Pattern { file, resolution }),
     ]
 }
 
@@ -400,11 +402,47 @@ fn cloth(solver: &'static SolverKind) -> impl Strategy<Value = Cloth> {
     let channel = || number(0.0, 1.0);
     let placement = (vector(), vector(), extent(), of_size(1e4));
     let color = option::of([channel(), channel(), channel()]);
-    ((shape(), rest(), option::of(number(0.0, 1.0))), any::<bool>(), placement, material(solver), vec(pin, 0..3), color)
-        .prop_map(|((shape, rest, weld), repair, (translate, rotate, scale, velocity), material, pins, color)| {
-            let name = String::new();
-            Cloth { name, shape, rest, weld, repair, translate, rotate, scale, velocity, material, pins, color }
-        })
+    let times = (option::of(number(0.0, 100.0)), option::of(number(0.0, 100.0)));
+    (
+        (shape(), rest(), times, option::of(number(0.0, 1.0))),
+        any::<bool>(),
+        placement,
+        material(solver),
+        vec(pin, 0..3),
+        color,
+    )
+        .prop_map(
+            |(
+                (shape, rest, (close, settle), weld),
+                repair,
+                (translate, rotate, scale, velocity),
+                material,
+                pins,
+                color,
+            )| {
+                let name = String::new();
+                let is_pattern = matches!(shape, ClothShape::Pattern { .. });
+                let rest = if is_pattern { RestShape::Uv { scale: 1.0 } } else { rest };
+                let close_by = close.filter(|_| rest != RestShape::Mesh).or(is_pattern.then_some(1.0));
+                let settle_by = settle.zip(close_by).map(|(settle, close)| settle + close);
+                Cloth {
+                    name,
+                    shape,
+                    rest,
+                    close_by,
+                    settle_by,
+                    weld,
+                    repair,
+                    translate,
+                    rotate,
+                    scale,
+                    velocity,
+                    material,
+                    pins,
+                    color,
+                }
+            },
+        )
 }
 
 fn body_frames() -> impl Strategy<Value = Option<BodyFrames>> {
