@@ -50,6 +50,11 @@ Example: muslin garment shirt --fabric wool --resolution 0.015 --out out/shirt
 
 Exit codes: 0 done; 1 the garment did not come to rest or still cuts, the simulation or a file operation failed, or it was interrupted; \
 2 wrong usage, a wrong pattern or a wrong body.";
+const LAB_EXIT_CODES: &str = "\
+Example: muslin lab cusick --fabric wool --solver explicit --edge-length 0.005
+
+Exit codes: 0 done, whatever the numbers are; 1 the simulation or a file operation failed, or it was interrupted; \
+2 wrong usage.";
 
 const VIEW_EXIT_CODES: &str = "\
 Exit codes: 0 ended by Ctrl-C; 1 it cannot listen, or a file operation failed; 2 wrong usage or a wrong scene.";
@@ -83,6 +88,11 @@ pub(crate) enum Command {
     /// over time, and error against cost.
     #[command(after_help = COMPARE_EXIT_CODES)]
     Compare(CompareArguments),
+    /// Tests a fabric as a textile laboratory does, and shows simulated values beside measured ones.
+    ///
+    /// Writes lab.json with all numbers, picture.png, and plot.svg with curves or the outline of the shadow.
+    #[command(after_help = LAB_EXIT_CODES)]
+    Lab(LabArguments),
     /// Measures this build on this machine.
     Bench(BenchArguments),
     /// Shows the built-in scenes, a scene or the results of a run in the browser, to be played with.
@@ -118,6 +128,7 @@ impl Command {
             Self::Compare(compare) => compare.json,
             Self::Sweep(sweep) => sweep.json,
             Self::Garment(garment) => garment.json,
+            Self::Lab(lab) => lab.json,
             Self::View(view) => view.json,
             Self::Scenes(_) => false,
         }
@@ -335,6 +346,52 @@ pub(crate) struct CompareArguments {
     /// error as another.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LabArguments {
+    /// Which test.
+    #[arg(value_enum)]
+    pub(crate) test: LabTest,
+    /// A fabric; `muslin models` lists them.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) fabric: String,
+    /// The solver, with settings after colons if need be: xpbd:substeps=100.
+    #[arg(long, value_name = "S", default_value = "auto")]
+    pub(crate) solver: String,
+    /// Length of the edges of the mesh in m, from 0.002 to 0.02 [default: cantilever 0.0025, cusick 0.005, others 0.01].
+    #[arg(long, value_name = "M")]
+    pub(crate) edge_length: Option<f64>,
+    /// The bend model, likewise with settings: shell:poisson=0.2. Its stiffness is that of the fabric.
+    #[arg(long, value_name = "MODEL", default_value = "isometric")]
+    pub(crate) bend: String,
+    /// The stretch model, likewise: spring:stiffness=2000:compression=0.1.
+    #[arg(long, value_name = "MODEL", default_value = "spring")]
+    pub(crate) stretch: String,
+    /// Folder for the results [default: out/lab/TEST-FABRIC].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Threads to use; more than one pay below 3 mm. The results do not depend on it.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS))]
+    pub(crate) threads: u16,
+    /// Says nothing but errors.
+    #[arg(long)]
+    pub(crate) quiet: bool,
+    /// Writes what lab.json has to standard output, and errors to standard error as another JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LabTest {
+    /// Bending length of a strip that reaches over an edge (Peirce, ASTM D1388).
+    Cantilever,
+    /// Drape coefficient and folds of a disc of 30 cm on one of 18 cm (Cusick, BS 5058).
+    Cusick,
+    /// Force against strain along warp, weft and bias, of a strip of 5 x 20 cm.
+    Tensile,
+    /// Force against angle in a frame of 20 cm with hinges.
+    Shear,
 }
 
 #[derive(Debug, Args)]

@@ -5,6 +5,7 @@
 //!            │           scene_file, mesh_files: the files a scene is made of
 //!            ├─────── sweep               ─→ one scene with many values: a table, and the last positions
 //!            ├─────── compare             ─→ table, compare.json and pictures
+//!            ├─────── lab                 ─→ tests of textile laboratories: table, lab.json and pictures
 //!            ├─────── view                ─→ a page in the browser, and simulations behind it
 //!            └─────── bench, models, scenes, check
 //! embed: the same for another program, such as the Python package
@@ -20,7 +21,9 @@ mod console;
 pub mod embed;
 mod failure;
 mod findings;
+mod lab;
 mod memory;
+mod plot;
 mod scene_file;
 mod session;
 mod shell;

@@ -4,6 +4,7 @@ mod bench;
 mod check;
 mod compare;
 mod garment;
+mod lab;
 mod models;
 mod run;
 mod scenes;
@@ -23,6 +24,7 @@ pub(crate) fn execute(command: &Command) -> Result<(), Failure> {
         Command::Bench(arguments) => bench::bench(arguments),
         Command::Sweep(arguments) => sweep::sweep(arguments),
         Command::Garment(arguments) => garment::garment(arguments),
+        Command::Lab(arguments) => lab::lab(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
         Command::View(arguments) => view::view(arguments),
     }

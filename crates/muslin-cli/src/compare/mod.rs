@@ -17,6 +17,6 @@ mod summary;
 mod trial;
 
 pub(crate) use entrants::{Entrant, Field, gather};
-pub(crate) use plot::{FONT_FILE, draw};
+pub(crate) use plot::draw;
 pub(crate) use record::{Record, Reference, Row};
 pub(crate) use trial::{Fate, Start, Track, Trial};

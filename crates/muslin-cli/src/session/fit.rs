@@ -52,14 +52,15 @@ impl Fit {
             edge.iter().for_each(|&v| strain[v as usize] = strain[v as usize].max(of_edge));
         }
         let area = areas(cloth);
-        let forces = simulation.elastic_forces();
+        let mut forces = Vec::new();
+        simulation.elastic_forces(index, &mut forces);
         let (mut pressure, mut touches) = (vec![0.0; area.len()], vec![false; area.len()]);
         for contact in simulation.contacts().iter().filter(|contact| contact.cloth == index) {
             if !matches!(contact.with, Touched::Collider(_)) {
                 continue;
             }
             let v = cloth.vertices.start + cloth.ordering.new_from_old[contact.vertex] as usize;
-            let force = forces[v] + model.gravity * model.masses[v];
+            let force = Vec3::from(forces[contact.vertex]) + model.gravity * model.masses[v];
             // Of a corner that touches two triangles, the one that bears more.
             let normal_force = -force.dot(Vec3::from(contact.normal));
             let least: f64 = pressure[contact.vertex];

@@ -9,7 +9,7 @@ use plotters::style::{FontStyle, RGBColor, ShapeStyle, register_font};
 
 use super::fit::Fit;
 use super::preview::PreviewError;
-use crate::compare::FONT_FILE;
+use crate::plot::FONT_FILE;
 
 /// One view, in pixels.
 const SIZE: [usize; 2] = [600, 900];

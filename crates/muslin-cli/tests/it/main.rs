@@ -8,6 +8,7 @@ mod conformance;
 mod contact;
 mod garments;
 mod invocation;
+mod lab;
 mod listings;
 mod muslin;
 mod refusals;

@@ -2,7 +2,9 @@
 
 use crate::contact::{Pair, point_triangle};
 use crate::math::Vec3;
+use crate::parallel::Shared;
 use crate::simulation::Simulation;
+use crate::solver::Instant;
 
 /// A place where cloth touches something.
 ///
@@ -100,29 +102,6 @@ pub enum RayTarget {
 }
 
 impl Simulation {
-    /// What the materials pull and push with at each vertex of the state, in N: −∂E/∂x. Not numbers where one is rigid.
-    ///
-    /// ```
-    /// use muslin::{Cloth, Simulation};
-    ///
-    /// let simulation = Simulation::builder().cloth(Cloth::grid([1.0, 1.0], [2, 2])).build()?;
-    /// assert!(simulation.elastic_forces().iter().all(|force| force.norm() < 1e-12), "it starts at rest");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn elastic_forces(&self) -> Vec<Vec3<f64>> {
-        let x = &self.state.positions;
-        let mut forces = vec![Vec3::ZERO; x.len()];
-        for term in &self.terms {
-            for element in 0..term.element_count() {
-                for (corner, &vertex) in term.stencil(element).iter().enumerate() {
-                    let [gradient, _] = term.forces_at(element, corner, self.fps.recip(), &|v| [x[v]; 2]);
-                    forces[vertex as usize] += -gradient;
-                }
-            }
-        }
-        forces
-    }
-
     /// The number of cloths.
     pub fn cloth_count(&self) -> usize {
         self.model.cloths.len()
@@ -160,6 +139,36 @@ impl Simulation {
         }
         out.clear();
         out.extend(sums.iter().map(|sum| sum.normalized_or_zero().cast::<f32>().to_array()));
+    }
+
+    /// The elastic force on each vertex of one cloth, in N, numbered as in the user's mesh: the negative gradient of the elastic energy where the vertices
+    /// are now, without gravity, damping, contact and regions of shape matching. Empty if there is no such cloth.
+    ///
+    /// At rest it balances the weight of a free vertex, and at a held one the pin holds what it leaves: that is how a clamp is read.
+    ///
+    /// ```
+    /// use muslin::{Cloth, Simulation};
+    ///
+    /// let mut simulation = Simulation::builder().cloth(Cloth::grid([1.0, 1.0], [1, 1])).build()?;
+    /// // A stretch by a tenth along x: both sides are pulled inwards.
+    /// simulation.set_positions(0, &[[-0.55, 0.0, -0.5], [0.55, 0.0, -0.5], [-0.55, 0.0, 0.5], [0.55, 0.0, 0.5]])?;
+    /// let mut forces = Vec::new();
+    /// simulation.elastic_forces(0, &mut forces);
+    /// assert!(forces[0][0] > 1.0 && forces[1][0] < -1.0 && forces.iter().map(|f| f[0]).sum::<f64>().abs() < 1e-9);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn elastic_forces(&self, cloth: usize, out: &mut Vec<[f64; 3]>) {
+        let x = &self.state.positions;
+        let mut gradient = vec![Vec3::ZERO; x.len()];
+        let shared = Shared::open(&self.team, &mut gradient);
+        let at = Instant { positions: x, previous: x, step: f64::INFINITY };
+        self.team.run(self.team.size(), |worker| {
+            for term in &self.terms {
+                term.add_gradient(worker, at, &shared);
+            }
+        });
+        out.clear();
+        out.extend(self.in_user_order(cloth, &gradient).map(|g| (-g).to_array()));
     }
 
     /// Contacts at the moment: vertices of cloth that are no farther from a collider, or with self-contact from cloth, than the distance that is kept and a

@@ -7,7 +7,7 @@ const MOST_DECADES: f64 = 6.0;
 
 /// An axis: what it shows from one end to the other.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Axis {
+pub(crate) struct Axis {
     is_log: bool,
     /// Of the values, or of their decimal logarithms.
     min: f64,
@@ -16,16 +16,16 @@ pub(super) struct Axis {
 
 /// A line of the grid.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Tick {
+pub(crate) struct Tick {
     /// Where it is, 0 to 1.
-    pub(super) place: f64,
+    pub(crate) place: f64,
     /// Empty for one between those with numbers.
-    pub(super) label: String,
+    pub(crate) label: String,
 }
 
 impl Axis {
     /// A linear axis from `min` to `max`, a bit longer than that if `roomy`.
-    pub(super) fn linear(min: f64, max: f64, roomy: bool) -> Self {
+    pub(crate) fn linear(min: f64, max: f64, roomy: bool) -> Self {
         let width = if max > min { max - min } else { max.abs().max(1.0) };
         let room = if roomy { 0.05 * width } else { 0.0 };
         Self { is_log: false, min: min - room, max: min + width + room }
@@ -33,7 +33,7 @@ impl Axis {
 
     /// A logarithmic axis for some values, of which it leaves out what is not positive; `None` if nothing is left.
     /// `room` is how much longer it is, in decades, at each end; `shortest` how long it is at least.
-    pub(super) fn log(values: impl IntoIterator<Item = f64>, room: f64, shortest: f64) -> Option<Self> {
+    pub(crate) fn log(values: impl IntoIterator<Item = f64>, room: f64, shortest: f64) -> Option<Self> {
         let logs = values.into_iter().filter(|value| *value > 0.0 && value.is_finite()).map(log10);
         let (min, max) = logs.map(|x| (x, x)).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))?;
         let min = min.max(max - MOST_DECADES);
@@ -42,7 +42,7 @@ impl Axis {
     }
 
     /// Where a value is: 0 to 1, or outside; `None` for what has no place, as zero has none among logarithms.
-    pub(super) fn place(&self, value: f64) -> Option<f64> {
+    pub(crate) fn place(&self, value: f64) -> Option<f64> {
         let value = match self.is_log {
             true if value <= 0.0 => return None,
             true => log10(value),
@@ -52,7 +52,7 @@ impl Axis {
         place.is_finite().then_some(place)
     }
 
-    pub(super) fn ticks(&self) -> Vec<Tick> {
+    pub(crate) fn ticks(&self) -> Vec<Tick> {
         if self.is_log { self.log_ticks() } else { self.linear_ticks() }
     }
 

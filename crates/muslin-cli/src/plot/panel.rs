@@ -15,11 +15,11 @@ const MARKS: usize = 6;
 
 /// Left, top, right and bottom, in pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Frame {
-    pub(super) left: f64,
-    pub(super) top: f64,
-    pub(super) right: f64,
-    pub(super) bottom: f64,
+pub(crate) struct Frame {
+    pub(crate) left: f64,
+    pub(crate) top: f64,
+    pub(crate) right: f64,
+    pub(crate) bottom: f64,
 }
 
 impl Frame {
@@ -34,34 +34,34 @@ impl Frame {
 
 /// A diagram with its axes.
 #[derive(Clone, Debug)]
-pub(super) struct Panel {
-    pub(super) frame: Frame,
-    pub(super) title: &'static str,
-    pub(super) across: &'static str,
-    pub(super) along: &'static str,
-    pub(super) x: Axis,
-    pub(super) y: Axis,
+pub(crate) struct Panel {
+    pub(crate) frame: Frame,
+    pub(crate) title: &'static str,
+    pub(crate) across: &'static str,
+    pub(crate) along: &'static str,
+    pub(crate) x: Axis,
+    pub(crate) y: Axis,
 }
 
 /// A run in a diagram over time.
 #[derive(Clone, Debug)]
-pub(super) struct Curve {
-    pub(super) look: Look,
-    pub(super) points: Vec<Point>,
-    pub(super) has_failed: bool,
+pub(crate) struct Curve {
+    pub(crate) look: Look,
+    pub(crate) points: Vec<Point>,
+    pub(crate) has_failed: bool,
 }
 
 /// A run in a diagram without time.
 #[derive(Clone, Debug)]
-pub(super) struct Spot {
-    pub(super) look: Look,
-    pub(super) at: Point,
-    pub(super) label: String,
+pub(crate) struct Spot {
+    pub(crate) look: Look,
+    pub(crate) at: Point,
+    pub(crate) label: String,
 }
 
 impl Panel {
     /// Title, axes and grid.
-    pub(super) fn lay_out<B: DrawingBackend>(&self, pen: &Pen<'_, B>) -> Drawn {
+    pub(crate) fn lay_out<B: DrawingBackend>(&self, pen: &Pen<'_, B>) -> Drawn {
         let Frame { left, top, right, bottom } = self.frame;
         let small = Words::new(16.0, INK);
         for tick in self.x.ticks() {
@@ -85,7 +85,7 @@ impl Panel {
     }
 
     /// Says that there is nothing to be drawn, and why.
-    pub(super) fn remark<B: DrawingBackend>(&self, pen: &Pen<'_, B>, text: &str) -> Drawn {
+    pub(crate) fn remark<B: DrawingBackend>(&self, pen: &Pen<'_, B>, text: &str) -> Drawn {
         let Frame { left, top, right, bottom } = self.frame;
         let words = Words { across: HPos::Center, ..Words::new(18.0, FRAME) };
         pen.words(text, (0.5 * (left + right), 0.5 * (top + bottom)), &words)
@@ -98,7 +98,7 @@ impl Panel {
 
     /// A curve, with what has no place on the axes left out and what is outside of them cut off. `turn` of `turns`
     /// keeps the marks of curves that lie upon each other apart.
-    pub(super) fn curve<B: DrawingBackend>(
+    pub(crate) fn curve<B: DrawingBackend>(
         &self,
         pen: &Pen<'_, B>,
         curve: &Curve,
@@ -126,7 +126,7 @@ impl Panel {
 
     /// Points with their labels beside them, where there is room. What has no place on the y axis is drawn hollow at
     /// its lower end. `line` is the x of an upright line, with its label.
-    pub(super) fn spots<B: DrawingBackend>(
+    pub(crate) fn spots<B: DrawingBackend>(
         &self,
         pen: &Pen<'_, B>,
         spots: &[Spot],

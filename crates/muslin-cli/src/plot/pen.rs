@@ -7,33 +7,33 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{FontTransform, IntoFont, RGBColor, ShapeStyle, TextStyle};
 
 /// Pixels of the backend for one of the picture: the finer ones are averaged, which makes lines smooth.
-pub(super) const SCALE: usize = 2;
+pub(crate) const SCALE: usize = 2;
 /// The font in assets/ is registered under this name; an SVG is shown with whatever the reader has.
-pub(super) const FONT: &str = "sans-serif";
+pub(crate) const FONT: &str = "sans-serif";
 
 /// A point of the picture, in pixels from the top left.
-pub(super) type Point = (f64, f64);
+pub(crate) type Point = (f64, f64);
 
 /// Why something could not be drawn.
-pub(super) type Drawn = Result<(), String>;
+pub(crate) type Drawn = Result<(), String>;
 
 /// Draws on an area.
-pub(super) struct Pen<'a, B: DrawingBackend> {
-    pub(super) area: &'a DrawingArea<B, Shift>,
+pub(crate) struct Pen<'a, B: DrawingBackend> {
+    pub(crate) area: &'a DrawingArea<B, Shift>,
 }
 
 /// How a run looks in all panels.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Look {
-    pub(super) color: RGBColor,
-    pub(super) width: f64,
-    pub(super) is_dashed: bool,
-    pub(super) mark: Mark,
+pub(crate) struct Look {
+    pub(crate) color: RGBColor,
+    pub(crate) width: f64,
+    pub(crate) is_dashed: bool,
+    pub(crate) mark: Mark,
 }
 
 /// The shape of a point, so that nobody has to tell colours apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mark {
+pub(crate) enum Mark {
     None,
     Circle,
     Square,
@@ -43,16 +43,16 @@ pub(super) enum Mark {
 
 /// Words: how large, in which colour and on which side of their point.
 #[derive(Clone, Copy)]
-pub(super) struct Words {
-    pub(super) size: f64,
-    pub(super) color: RGBColor,
-    pub(super) across: HPos,
-    pub(super) along: VPos,
-    pub(super) is_upright: bool,
+pub(crate) struct Words {
+    pub(crate) size: f64,
+    pub(crate) color: RGBColor,
+    pub(crate) across: HPos,
+    pub(crate) along: VPos,
+    pub(crate) is_upright: bool,
 }
 
 impl Words {
-    pub(super) fn new(size: f64, color: RGBColor) -> Self {
+    pub(crate) fn new(size: f64, color: RGBColor) -> Self {
         Self { size, color, across: HPos::Left, along: VPos::Center, is_upright: false }
     }
 
@@ -73,26 +73,32 @@ impl<B: DrawingBackend> Pen<'_, B> {
         ShapeStyle::from(&color).stroke_width((width * SCALE as f64).round().max(1.0) as u32)
     }
 
-    pub(super) fn line(&self, points: &[Point], color: RGBColor, width: f64) -> Drawn {
+    pub(crate) fn line(&self, points: &[Point], color: RGBColor, width: f64) -> Drawn {
         let points: Vec<_> = points.iter().copied().map(Self::at).collect();
         self.area.draw(&PathElement::new(points, Self::stroke(color, width))).map_err(|error| error.to_string())
     }
 
-    pub(super) fn dashes(&self, points: &[Point], color: RGBColor, width: f64, dash: f64) -> Drawn {
+    pub(crate) fn dashes(&self, points: &[Point], color: RGBColor, width: f64, dash: f64) -> Drawn {
         for piece in cut(points, dash).iter().step_by(2) {
             self.line(piece, color, width)?;
         }
         Ok(())
     }
 
-    pub(super) fn path(&self, points: &[Point], look: &Look) -> Drawn {
+    /// A closed shape without an outline.
+    pub(crate) fn fill(&self, points: &[Point], color: RGBColor) -> Drawn {
+        let points: Vec<_> = points.iter().copied().map(Self::at).collect();
+        self.area.draw(&Polygon::new(points, color)).map_err(|error| error.to_string())
+    }
+
+    pub(crate) fn path(&self, points: &[Point], look: &Look) -> Drawn {
         match look.is_dashed {
             true => self.dashes(points, look.color, look.width, 9.0),
             false => self.line(points, look.color, look.width),
         }
     }
 
-    pub(super) fn mark(&self, (x, y): Point, look: &Look, radius: f64, is_filled: bool) -> Drawn {
+    pub(crate) fn mark(&self, (x, y): Point, look: &Look, radius: f64, is_filled: bool) -> Drawn {
         let corners = |corners: &[Point]| corners.iter().map(|(dx, dy)| (x + radius * dx, y + radius * dy)).collect();
         let corners: Vec<Point> = match look.mark {
             Mark::None => return Ok(()),
@@ -115,18 +121,18 @@ impl<B: DrawingBackend> Pen<'_, B> {
     }
 
     /// A cross where a run ended before its time.
-    pub(super) fn cross(&self, (x, y): Point, color: RGBColor) -> Drawn {
+    pub(crate) fn cross(&self, (x, y): Point, color: RGBColor) -> Drawn {
         let r = 7.0;
         self.line(&[(x - r, y - r), (x + r, y + r)], color, 3.0)?;
         self.line(&[(x - r, y + r), (x + r, y - r)], color, 3.0)
     }
 
-    pub(super) fn words(&self, text: &str, at: Point, words: &Words) -> Drawn {
+    pub(crate) fn words(&self, text: &str, at: Point, words: &Words) -> Drawn {
         self.area.draw(&Text::new(text.to_owned(), Self::at(at), words.style())).map_err(|error| error.to_string())
     }
 
     /// Width and height of some words, in pixels.
-    pub(super) fn extent(&self, text: &str, words: &Words) -> Point {
+    pub(crate) fn extent(&self, text: &str, words: &Words) -> Point {
         let (width, height) = self.area.estimate_text_size(text, &words.style()).unwrap_or((0, 0));
         (f64::from(width) / SCALE as f64, f64::from(height) / SCALE as f64)
     }

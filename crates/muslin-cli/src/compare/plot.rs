@@ -7,24 +7,14 @@
 //! distance to the reference   error against cost, one point a run
 //! ```
 //!
-//! Colours are those of Okabe and Ito, Color Universal Design (2008), which stay apart for colour-blind eyes; yellow is
-//! left out, being too light on white. Marks and dashes tell runs apart without colours. The font is embedded, so
-//! that the picture needs none from the system.
+//! Marks and dashes tell runs apart without colours.
 
-mod axis;
-mod panel;
-mod pen;
+use plotters::prelude::DrawingBackend;
+use plotters::style::BLACK;
 
-use muslin_render::Picture;
-use plotters::backend::{BitMapBackend, SVGBackend};
-use plotters::prelude::{DrawingBackend, IntoDrawingArea};
-use plotters::style::{BLACK, FontStyle, RGBColor, WHITE, register_font};
-
-use self::axis::Axis;
-use self::panel::{Curve, Frame, Panel, Spot};
-use self::pen::{Drawn, FONT, Look, Mark, Pen, SCALE, Words};
 use super::record::{Record, Row};
 use super::trial::Series;
+use crate::plot::{Axis, COLORS, Curve, Drawing, Drawn, Figure, Frame, GRAY, INK, Look, Mark, Panel, Pen, Spot, Words};
 
 const WIDTH: usize = 1600;
 /// Of a panel with all that is around it.
@@ -32,16 +22,6 @@ const PANEL_HEIGHT: f64 = 520.0;
 const HEADER: f64 = 76.0;
 const LEGEND_ROW: f64 = 30.0;
 const MARGIN: f64 = 30.0;
-const INK: RGBColor = RGBColor(30, 30, 30);
-const GRAY: RGBColor = RGBColor(100, 100, 100);
-const COLORS: [RGBColor; 6] = [
-    RGBColor(0, 114, 178),
-    RGBColor(213, 94, 0),
-    RGBColor(0, 158, 115),
-    RGBColor(204, 121, 167),
-    RGBColor(230, 159, 0),
-    RGBColor(86, 180, 233),
-];
 const MARKS: [Mark; 4] = [Mark::Circle, Mark::Square, Mark::Triangle, Mark::Diamond];
 /// Letters of a label that are shown.
 const LONGEST_LABEL: usize = 44;
@@ -52,29 +32,40 @@ const FOOT: f64 = 0.01;
 /// Strains that differ by more than this factor are shown by their logarithm.
 const WIDE: f64 = 20.0;
 
-pub(crate) static FONT_FILE: &[u8] = include_bytes!("../../../assets/DejaVuSans-subset.ttf");
-
-/// The picture, twice.
-pub(crate) struct Drawing {
-    pub(crate) picture: Picture,
-    pub(crate) svg: String,
-}
-
 /// Draws a comparison.
 pub(crate) fn draw(record: &Record) -> Result<Drawing, String> {
-    register_font(FONT, FontStyle::Normal, FONT_FILE).map_err(|_| "the font is broken".to_owned())?;
     let runs = runs(record);
     let legend = legend(&runs);
     let rows = legend.iter().map(|entry| entry.row + 1).max().unwrap_or(0);
-    let top = HEADER + rows as f64 * LEGEND_ROW;
-    let height = (top + 2.0 * PANEL_HEIGHT) as usize;
-    let size = ((WIDTH * SCALE) as u32, (height * SCALE) as u32);
+    crate::plot::draw(&Sheet { record, runs, legend, top: HEADER + rows as f64 * LEGEND_ROW })
+}
 
-    let mut bytes = vec![255; 3 * SCALE * SCALE * WIDTH * height];
-    paint(BitMapBackend::with_buffer(&mut bytes, size), record, &runs, &legend, top)?;
-    let mut svg = String::new();
-    paint(SVGBackend::with_string(&mut svg, size), record, &runs, &legend, top)?;
-    Ok(Drawing { picture: reduce(&bytes, height), svg })
+/// The whole picture.
+struct Sheet<'a> {
+    record: &'a Record,
+    runs: Vec<Run<'a>>,
+    legend: Vec<Entry>,
+    /// Where the diagrams begin.
+    top: f64,
+}
+
+impl Figure for Sheet<'_> {
+    fn size(&self) -> [usize; 2] {
+        [WIDTH, (self.top + 2.0 * PANEL_HEIGHT) as usize]
+    }
+
+    fn paint<B: DrawingBackend>(&self, pen: &Pen<'_, B>) -> Drawn {
+        header(pen, self.record)?;
+        for entry in &self.legend {
+            let Run { look, .. } = &self.runs[entry.run];
+            let (x, y) = (entry.x, HEADER + (entry.row as f64 + 0.3) * LEGEND_ROW);
+            pen.path(&[(x, y), (x + 44.0, y)], look)?;
+            pen.mark((x + 22.0, y), look, 6.0, true)?;
+            pen.words(&entry.words, (x + 54.0, y), &Words::new(17.0, INK))?;
+        }
+        over_time(pen, &self.runs, self.top)?;
+        error_and_cost(pen, &self.runs, frame(1, 1, self.top))
+    }
 }
 
 /// A run, and how it looks.
@@ -144,23 +135,6 @@ fn legend(runs: &[Run<'_>]) -> Vec<Entry> {
 fn three_digits(value: f64) -> String {
     let decimals = (2.0 - libm::floor(libm::log10(value.max(1e-9)))).clamp(0.0, 6.0) as usize;
     format!("{value:.decimals$}")
-}
-
-fn paint<B: DrawingBackend>(backend: B, record: &Record, runs: &[Run<'_>], legend: &[Entry], top: f64) -> Drawn {
-    let area = backend.into_drawing_area();
-    area.fill(&WHITE).map_err(|error| error.to_string())?;
-    let pen = Pen { area: &area };
-    header(&pen, record)?;
-    for entry in legend {
-        let Run { look, .. } = &runs[entry.run];
-        let (x, y) = (entry.x, HEADER + (entry.row as f64 + 0.3) * LEGEND_ROW);
-        pen.path(&[(x, y), (x + 44.0, y)], look)?;
-        pen.mark((x + 22.0, y), look, 6.0, true)?;
-        pen.words(&entry.words, (x + 54.0, y), &Words::new(17.0, INK))?;
-    }
-    over_time(&pen, runs, top)?;
-    error_and_cost(&pen, runs, frame(1, 1, top))?;
-    area.present().map_err(|error| error.to_string())
 }
 
 fn header<B: DrawingBackend>(pen: &Pen<'_, B>, record: &Record) -> Drawn {
@@ -307,21 +281,6 @@ fn error_and_cost<B: DrawingBackend>(pen: &Pen<'_, B>, runs: &[Run<'_>], frame: 
     }
     let line = reference.map(|cost| (cost, format!("reference, {} ms", three_digits(cost))));
     panel.spots(pen, &spots, line)
-}
-
-/// The mean of the fine pixels of each.
-fn reduce(bytes: &[u8], height: usize) -> Picture {
-    let mut picture = Picture::new(WIDTH, height);
-    let fine_width = SCALE * WIDTH;
-    for (i, pixel) in picture.pixels.iter_mut().enumerate() {
-        let (x, y) = (SCALE * (i % WIDTH), SCALE * (i / WIDTH));
-        *pixel = [0, 1, 2].map(|channel| {
-            let fine = (0..SCALE * SCALE).map(|k| 3 * ((y + k / SCALE) * fine_width + x + k % SCALE) + channel);
-            let sum: usize = fine.map(|index| usize::from(bytes[index])).sum();
-            (sum / (SCALE * SCALE)) as u8
-        });
-    }
-    picture
 }
 
 #[cfg(test)]
