@@ -357,7 +357,7 @@ pub(crate) struct LabArguments {
     #[arg(long, value_name = "NAME")]
     pub(crate) fabric: String,
     /// The solver, with settings after colons if need be: xpbd:substeps=100.
-    #[arg(long, value_name = "S", default_value = "auto")]
+    #[arg(long, value_name = "S", default_value = "explicit")]
     pub(crate) solver: String,
     /// Length of the edges of the mesh in m, from 0.002 to 0.02 [default: cantilever 0.0025, cusick 0.005, others 0.01].
     #[arg(long, value_name = "M")]

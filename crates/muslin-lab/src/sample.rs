@@ -9,7 +9,7 @@ use muslin::description::{ClothShape, Pin, RestShape, Scene};
 use muslin::material::fabric::Fabric;
 use muslin::mesh::Mesh;
 use muslin::scene::parse;
-use muslin::solver::StepError;
+use muslin::solver::{Need, StepError, find};
 
 use crate::LabError;
 
@@ -72,7 +72,7 @@ impl Sample {
             let names: Vec<&str> = catalog::fabrics().map(|fabric| fabric.name).collect();
             LabError::Setting(format!("--fabric {fabric}: there is no such fabric; choose one of {}", names.join(", ")))
         })?;
-        let [solver, stretch, bend] = ["auto", "spring", "isometric"].map(str::to_owned);
+        let [solver, stretch, bend] = ["explicit", "spring", "isometric"].map(str::to_owned);
         Ok(Self { fabric: found, solver, stretch, bend, edge_length: None, threads: 1, stop: None })
     }
 
@@ -136,7 +136,16 @@ impl Sample {
             path => path.to_owned(),
         };
         match (outcome.findings.iter().find(|finding| finding.is_error()), outcome.scene) {
-            (None, Some(scene)) => Ok(scene),
+            (None, Some(scene)) => {
+                let kind = find(scene.solver.entry.name);
+                if kind.is_some_and(|kind| kind.reads_k || kind.needs == Need::Nothing) {
+                    return Err(LabError::Setting(format!(
+                        "--solver {}: has a stiffness of its own, so that it says nothing of a fabric; use explicit, newton, vbd, xpbd or auto",
+                        self.solver
+                    )));
+                }
+                Ok(scene)
+            }
             (Some(finding), _) => {
                 Err(LabError::Setting(format!("{}: {}", option(&finding.place.path), finding.message)))
             }
@@ -211,6 +220,7 @@ mod tests {
         with(|s| s.stretch = "spring:compression=0.1:stiffness=2000".to_owned()).unwrap();
         with(|s| s.bend = "shell:poisson=0.2".to_owned()).unwrap();
         for (wrong, words) in [
+            (with(|s| s.solver = "shape_matching".to_owned()), "has a stiffness of its own"),
             (with(|s| s.solver = "xpbt".to_owned()), "--solver xpbt: unknown solver"),
             (with(|s| s.solver = "xpbd:substeps".to_owned()), "write NAME or NAME:KEY=VALUE"),
             (with(|s| s.bend = "shell:poison=0.2".to_owned()), "did you mean `poisson`?"),

@@ -10,6 +10,8 @@
 //!        │▒▒▒│
 //! ```
 
+use std::collections::BTreeSet;
+
 use crate::assemble::{Garment, PanelGroup};
 use crate::clear::Clear;
 use crate::curve::Point;
@@ -58,6 +60,22 @@ const SLOPE: f64 = 0.5;
 const SHARES: [f64; 3] = [1.0, 0.5, 0.2];
 /// Sums of directions shorter than this say nothing.
 const OPPOSED: f64 = 0.5;
+
+impl Sewn {
+    /// The names of seams whose two sides face each other the wrong way, so that triangles beside them run around an edge in the same direction: one stitch too many or too few is `right_wrong`.
+    pub fn twisted(&self) -> Vec<&str> {
+        let mut ways: Vec<[u32; 2]> = self.triangles.iter().flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]).collect();
+        ways.sort_unstable();
+        let repeated: BTreeSet<[u32; 2]> =
+            ways.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect();
+        let is_twisted = |seam: &&Seam| {
+            let side: Vec<u32> = seam.chains[0].iter().map(|&v| self.vertices[v as usize]).collect();
+            side.windows(2)
+                .any(|pair| [[pair[0], pair[1]], [pair[1], pair[0]]].iter().any(|way| repeated.contains(way)))
+        };
+        self.seams.iter().filter(is_twisted).map(|seam| seam.name.as_str()).collect()
+    }
+}
 
 impl Garment {
     /// Closes all seams, clear of a body where there is one and it can be done.

@@ -76,7 +76,7 @@ mod tests {
         assert_eq!(
             unknown("drap", "neither a built-in scene nor a file"),
             "\"drap\" is neither a built-in scene nor a file; did you mean \"drape\"? the built-in scenes are \
-             drape, hanging, flag, curtain, box_edge, twist, swing, sleeve, twirl, tower, ring, spike, bar, press, tunic"
+             drape, hanging, flag, curtain, box_edge, twist, swing, sleeve, twirl, tower, ring, spike, bar, press, walk, tunic"
         );
         assert!(!unknown("xyz", "no scene").contains("mean"));
     }

@@ -31,13 +31,16 @@ pub struct Dressing {
 }
 
 impl Dressing {
-    /// Of a pattern, as the text of its file, and a body that stands upright and faces +z, or −y with +z up.
-    pub fn of(text: &str, body: &Mesh) -> Result<Self, String> {
-        let reading = Pattern::from_json(text, &Limits { gather: MOST_GATHER }).map_err(|error| error.to_string())?;
+    /// Of a pattern, as its name and the text of its file, and a body, with its name, that stands upright and faces +z, or −y with +z up.
+    pub fn of((name, text): (&str, &str), (body_name, body): (&str, &Mesh)) -> Result<Self, String> {
+        let of_pattern = |error: String| format!("{name}: {error}");
+        let of_body = |error: String| format!("{body_name}: {error}");
+        let reading =
+            Pattern::from_json(text, &Limits { gather: MOST_GATHER }).map_err(|error| of_pattern(error.to_string()))?;
         let sides = bounds(&body.positions).map(|[low, high]| high - low);
         let is_z_up = sides[2] > 1.3 * sides[1];
         let height = if is_z_up { sides[2] } else { sides[1] };
-        let (unit, scale) = unit(height)?;
+        let (unit, scale) = unit(height).map_err(of_body)?;
         let rotate = if is_z_up { [-90.0, 0.0, 0.0] } else { [0.0; 3] };
         let upright = |p: &[f64; 3]| if is_z_up { [p[0], p[2], -p[1]] } else { *p }.map(|x| x * scale);
         let points: Vec<[f64; 3]> = body.positions.iter().map(upright).collect();
@@ -49,11 +52,15 @@ impl Dressing {
             body.positions.len(),
             height * scale
         )];
-        let standing = Standing::of(&points).ok_or(
-            "the body has no trunk where a standing person has one; give a body that stands upright and faces +z",
-        )?;
+        let standing = Standing::of(&points).ok_or_else(|| {
+            of_body(
+                "the body has no trunk where a standing person has one; give a body that stands upright and faces +z"
+                    .to_owned(),
+            )
+        })?;
         // As coarse as may be: only its box is wanted.
-        let mesh = reading.pattern.mesh(0.05_f64.max(EDGE_LENGTHS[0])).map_err(|error| error.to_string())?;
+        let mesh =
+            reading.pattern.mesh(0.05_f64.max(EDGE_LENGTHS[0])).map_err(|error| of_pattern(error.to_string()))?;
         let [across, up, along] = bounds(&reading.pattern.assemble(&mesh).positions);
         let trunk = standing.limbs[0].axis[0];
         let middle = |[low, high]: [f64; 2]| 0.5 * (low + high);
@@ -66,14 +73,20 @@ impl Dressing {
         let z = if along[0] < 0.0 && along[1] > 0.0 { trunk[2] - middle(along) } else { 0.0 };
         let pattern = [trunk[0] - middle(across), y, z];
         notes.push(format!(
-            "pattern: {} panels, {} seams; moved by {:.3} m up and {:.3} m forward, as {why}",
-            reading.pattern.panels().len(),
-            reading.pattern.stitches().len(),
+            "pattern: {}, {}; moved by [{:.3}, {:.3}, {:.3}] m, as {why}",
+            count(reading.pattern.panels().len(), "panel"),
+            count(reading.pattern.stitches().len(), "seam"),
+            pattern[0],
             pattern[1],
             pattern[2]
         ));
         Ok(Self { scale, rotate, translate, pattern, notes })
     }
+}
+
+/// `1 panel`, `2 panels`.
+fn count(number: usize, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }
 
 /// The unit in which a height is that of a person.
@@ -114,14 +127,14 @@ mod tests {
     #[test]
     fn a_body_is_turned_scaled_and_put_on_the_floor() {
         let text = crate::patterns::built_in("tunic").unwrap();
-        let plain = Dressing::of(text, &post(1.75)).unwrap();
+        let plain = Dressing::of(("tunic", text), ("post", &post(1.75))).unwrap();
         assert_eq!((plain.scale, plain.rotate), (1.0, [0.0; 3]));
         assert!(plain.translate[1].abs() < 1e-12 && plain.pattern[1].abs() < 1e-12, "{plain:?}");
         let mut other = post(1.75);
         for p in &mut other.positions {
             *p = [100.0 * p[0], -100.0 * p[2], 100.0 * p[1] + 30.0];
         }
-        let turned = Dressing::of(text, &other).unwrap();
+        let turned = Dressing::of(("tunic", text), ("post", &other)).unwrap();
         assert_eq!((turned.scale, turned.rotate), (0.01, [-90.0, 0.0, 0.0]));
         assert!((turned.translate[1] + 0.3).abs() < 1e-12, "{turned:?}");
         assert!(turned.notes[0].contains("1.75 m high, read as cm with z up"), "{:?}", turned.notes);
@@ -130,7 +143,7 @@ mod tests {
     #[test]
     fn what_is_no_person_is_refused() {
         let text = crate::patterns::built_in("tunic").unwrap();
-        let error = Dressing::of(text, &post(0.3)).unwrap_err();
-        assert!(error.starts_with("the body is 0.3 units high"), "{error}");
+        let error = Dressing::of(("tunic", text), ("post", &post(0.6))).unwrap_err();
+        assert!(error.starts_with("post: the body is 0.6 units high"), "{error}");
     }
 }

@@ -79,6 +79,13 @@ impl Sewing {
         let body = Body { positions: &positions, triangles: &triangles, limbs: &limbs };
         reading.pattern.wrap(&mut garment, &body, self.clearance);
         let sewn = garment.sewn((!triangles.is_empty()).then_some((&body, self.clearance)));
+        let twisted = sewn.twisted();
+        if !twisted.is_empty() {
+            let seams = twisted.join(", ");
+            return Err(format!(
+                "sewn like this, one side of a seam faces inwards and the other outwards: {seams}; sew another edge there, or add \"right_wrong\" to a stitch of these, or leave it out"
+            ));
+        }
         if sewn.blocked > 0 {
             notes.push(format!(
                 "{} vertices of seams start inside of a body: no way around it was found; move the pattern or the body",

@@ -31,8 +31,7 @@ pub(super) fn garment(arguments: &GarmentArguments) -> Result<(), Failure> {
     let mut file = SceneFile::of_text(String::new(), format!("garment {name}"));
     file.given.insert(arguments.pattern.clone(), text.clone().into_bytes());
     let mesh = file.mesh_files().load(&body).map_err(Failure::Usage)?;
-    let dressing =
-        Dressing::of(&text, &mesh).map_err(|error| Failure::Usage(format!("{}: {error}", arguments.pattern)))?;
+    let dressing = Dressing::of((&arguments.pattern, &text), (&body, &mesh)).map_err(Failure::Usage)?;
     let run = run_arguments(arguments);
     if !(run.quiet || run.json) {
         dressing.notes.iter().for_each(note);
@@ -115,6 +114,9 @@ fn run_arguments(arguments: &GarmentArguments) -> RunArguments {
     }
 }
 
+/// Beyond this mean strain a panel is not tight, but wrong.
+const ABSURD: f64 = 0.05;
+
 /// How tight each panel sits.
 fn print_fit(report: &Report) -> Result<(), Failure> {
     say("  panel                  strain: mean, most      pressure: mean, most [kPa]   touching")?;
@@ -129,6 +131,13 @@ fn print_fit(report: &Report) -> Result<(), Failure> {
             percent(panel.touching, 0)
         ))?;
     }
+    for panel in report.summary.fit.iter().filter(|panel| panel.mean_strain > ABSURD) {
+        say(format_args!(
+            "  warning     panel {} is stretched by {} on the whole: it is far too small for this body, or sits where it should not",
+            panel.panel,
+            percent(panel.mean_strain, 0)
+        ))?;
+    }
     Ok(())
 }
 
@@ -140,6 +149,13 @@ fn judge(report: &Report) -> Result<(), Failure> {
         return Err(Failure::Failed(format!(
             "{cuts} pairs of triangles still cut each other: the start was too tangled; move the pattern with --set cloth.0.translate, or use a finer --resolution"
         )));
+    }
+    if !summary.fit.is_empty() && summary.fit.iter().all(|panel| panel.touching == 0.0) {
+        return Err(Failure::Failed(
+            "the garment has come off: no part of it touches the body in the end; where it began (frame 0) shows why: a seam that does not go around the body, \
+             or a place that --set cloth.0.translate mends"
+                .to_owned(),
+        ));
     }
     if !summary.at_rest {
         let travel = report.frames.iter().rev().find_map(|frame| frame.travel).unwrap_or(f64::NAN);

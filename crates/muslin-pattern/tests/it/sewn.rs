@@ -69,3 +69,19 @@ fn the_same_body_gives_the_same_places() {
     let json = BUILT_IN[2].json;
     assert_eq!(sewn(json, 0.005).0, sewn(json, 0.005).0);
 }
+
+#[test]
+fn a_stitch_in_the_wrong_direction_is_named() {
+    let twisted = |json: &str| {
+        let pattern = Pattern::from_json(json, &Default::default()).expect("a pattern").pattern;
+        let garment = pattern.assemble(&pattern.mesh(0.05).expect("a mesh"));
+        garment.sewn(None).twisted().iter().map(|name| (*name).to_owned()).collect::<Vec<_>>()
+    };
+    for pattern in BUILT_IN {
+        assert_eq!(twisted(pattern.json), [] as [String; 0], "{}", pattern.name);
+    }
+    // The last stitch from start to start.
+    let last = "{\"panel\": \"back\", \"edge\": 2}";
+    let wrong = super::SQUARES.replace(last, &format!("{last}, \"right_wrong\""));
+    assert_eq!(twisted(&wrong).len(), 1, "{wrong}");
+}

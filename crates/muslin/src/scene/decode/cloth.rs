@@ -34,7 +34,7 @@ fn cloth(t: &mut Table<'_, '_>, index: usize, names: &mut Names, solver: Option<
         t.value_error("name", message);
     }
     let shape = shape(t);
-    let is_pattern = matches!(shape, Some(ClothShape::Pattern { .. }));
+    let is_pattern = !t.given(&["pattern"]).is_empty();
     let rest = if is_pattern { rest_of_pattern(t) } else { rest(t) };
     let close_by = close_by(t, is_pattern, rest.as_ref());
     let settle_by = settle_by(t, close_by);
