@@ -440,6 +440,7 @@ impl Simulation {
         }
         self.state = state;
         self.frame = frame;
+        self.begin_sewing_anew();
         self.grant();
         Ok(())
     }
@@ -451,6 +452,7 @@ impl Simulation {
             self.forget();
         }
         self.state = self.model.initial_state();
+        self.begin_sewing_anew();
         self.measure_start();
         self.excess = 0.0;
         self.frame = 0;
@@ -520,6 +522,11 @@ impl Simulation {
     /// Solvers that keep nothing.
     fn renew(&mut self) {
         self.solver = (self.kind.build)(&self.settings);
+        self.begin_sewing_anew();
+    }
+
+    /// What lets cloth down does not sew any more: a state of before that needs another.
+    fn begin_sewing_anew(&mut self) {
         self.sewing = sewing::solver(&self.model, self.kind, self.fps.recip());
     }
 

@@ -88,6 +88,10 @@ fn it_is_sewn_to_the_same_bits_by_any_number_of_threads_and_after_a_resume() -> 
     for threads in [2, 3] {
         assert_eq!(run(&mut simulation("", threads)?, 40).hash(), expected, "{threads} threads");
     }
+    let mut again = simulation("", 1)?;
+    run(&mut again, 40);
+    again.reset();
+    assert_eq!(run(&mut again, 40).hash(), expected, "from the start again");
     for frames in [10, 33, 38] {
         let state = run(&mut simulation("", 1)?, frames);
         let mut resumed = simulation("", 1)?;
