@@ -28,9 +28,9 @@ const FEWEST: usize = 8;
 /// ```
 /// use muslin_pattern::Standing;
 ///
-/// // A post of 1.7 m, narrower at 1.1 m.
+/// // A post of 1.7 m, narrowest at 1.1 m.
 /// let ring = |y: f64, r: f64| (0..32).map(move |k| (y, r, f64::from(k) * std::f64::consts::TAU / 32.0));
-/// let radius = |y: f64| if (y - 1.1_f64).abs() < 0.02 { 0.1 } else { 0.12 };
+/// let radius = |y: f64| 0.1 + 0.2 * (y - 1.1_f64).abs();
 /// let points: Vec<[f64; 3]> = (0..=170).map(|k| f64::from(k) / 100.0)
 ///     .flat_map(|y| ring(y, radius(y))).map(|(y, r, a)| [r * a.cos(), y, r * a.sin()]).collect();
 /// let body = Standing::of(&points).unwrap();
