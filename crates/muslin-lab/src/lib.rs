@@ -2,10 +2,10 @@
 //!
 //! | test | what is measured | module |
 //! |---|---|---|
-//! | cantilever | bending length and B of a strip that bends under its weight | [`cantilever`] |
-//! | Cusick | drape coefficient and folds of a disc of cloth | [`cusick`] |
-//! | tensile | force against strain along warp, weft and bias | [`tensile`] |
-//! | shear | force against angle in a picture frame | [`shear`] |
+//! | cantilever | bending length and B of a strip that bends under its weight | [`cantilever()`] |
+//! | Cusick | drape coefficient and folds of a disc of cloth | [`cusick()`] |
+//! | tensile | force against strain along warp, weft and bias | [`tensile()`] |
+//! | shear | force against angle in a picture frame | [`shear()`] |
 //!
 //! Each takes a [`Sample`], a fabric with a solver and models, and gives plain values. The crate opens no file, prints nothing and reads no clock.
 //!
